@@ -58,10 +58,10 @@ start.
   session that has used the shared connection stays there.
 - The connection is opened as soon as the session is. The session's first call waits until the
   server's first questions are answered, at most five seconds.
-- A client without a session that has roots also gets its own connection. The server's question for
-  them is part of the client's first call. The connection serves all calls with the same token (or,
-  without tokens, from the same address) and the same client name, and closes after ten minutes
-  without one. The server keeps the roots that it was told until then.
+- A client without a session that has roots also gets its own connection. Goblin asks it for them
+  in each call to such a server, and tells the server. The connection serves all calls with the same
+  roots, the same client name and the same token (or, without tokens, the same address). It closes
+  after ten minutes without a call.
 - All other clients share the connection. It declares every capability of a client, so the server
   lists all that it has, and what a client sees never depends on which clients came before. A tool
   that needs a capability that its client lacks fails when the server asks.

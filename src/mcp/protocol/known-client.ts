@@ -10,8 +10,16 @@
 import { createHash } from "node:crypto";
 import type { Client } from "./call.ts";
 
-export function knownClient({ account, party, key, hasSession, info }: Client): string {
+/** A client chooses how long its description is: it is read once for each request. */
+const described = new WeakMap<Client, string>();
+
+export function knownClient(client: Client): string {
+  const { account, party, key, hasSession, info } = client;
   if (hasSession || party !== key) return party;
-  const hash = createHash("sha256").update(JSON.stringify(info)).digest("base64url");
+  let hash = described.get(client);
+  if (hash === undefined) {
+    hash = createHash("sha256").update(JSON.stringify(info)).digest("base64url");
+    described.set(client, hash);
+  }
   return `${account} ${hash}`;
 }

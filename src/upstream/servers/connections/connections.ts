@@ -6,11 +6,13 @@
  * connection, and is answered even if there is none.
  */
 
+import { createHash } from "node:crypto";
+import { canonical } from "../../../lib/json/canonical.ts";
 import type { Peer, PeerEvents } from "../../../mcp/peers/peer.ts";
 import type { Client } from "../../../mcp/protocol/call.ts";
 import { GoblinError, messageOf } from "../../../mcp/protocol/errors.ts";
 import type { Flight } from "../../../mcp/protocol/flight.ts";
-import { type Answer, failure } from "../../../mcp/protocol/json-rpc.ts";
+import { type Answer, failure, rawText } from "../../../mcp/protocol/json-rpc.ts";
 import { knownClient } from "../../../mcp/protocol/known-client.ts";
 import { type BackendOptions, SESSIONS } from "../backend-options.ts";
 import { CallHold } from "./call-hold.ts";
@@ -25,6 +27,15 @@ import { SharedConnection } from "./shared-connection.ts";
 
 /** When to ask again after a client's own connection broke. */
 const OWN_AGAIN_MS = 500;
+
+const ROOTS = "roots/list";
+
+/** The roots of a client without a session. */
+interface KnownRoots {
+  readonly answer: Answer;
+  /** Names the requests of this client with these roots. */
+  readonly warmFor: string;
+}
 
 export interface ConnectionsOptions extends Omit<BackendOptions, "limits"> {
   /** Returns how many connections may belong to single clients. */
@@ -44,8 +55,8 @@ export class Connections {
   readonly #owned: SessionPeers;
   readonly #lent: ExclusivePeerPool;
   readonly #held = new CallHold();
-  /** Of clients without a session. */
-  readonly #starts = new WeakMap<Peer, OwnStart>();
+  /** What clients without a session said for the request that is being sent. */
+  readonly #roots = new WeakMap<Client, KnownRoots>();
 
   constructor(options: ConnectionsOptions) {
     const { hooks } = options;
@@ -77,8 +88,7 @@ export class Connections {
     });
     this.#lent = new ExclusivePeerPool({
       connect,
-      warmFor: (client) => (options.share === "auto" ? knownClient(client) : undefined),
-      mayKeep: (peer) => this.#starts.get(peer)?.isAnswered !== false,
+      warmFor: (client) => this.#roots.get(client)?.warmFor,
     });
     this.#owned = new SessionPeers({
       connect,
@@ -201,10 +211,16 @@ export class Connections {
     const start = new OwnStart(this.ownership.expected(owner));
     // The lists that a client without a session sees are those of the shared connection.
     const asShared = !owner.hasSession && this.ownership.mayShare;
-    const peer = await connect({ ...events, ask: start.follow(events.ask) }, { owner, asShared, signal });
+    const known = this.#roots.get(owner);
+    const ask: PeerEvents["ask"] = known
+      ? (method, params, asked) =>
+          method === ROOTS && typeof asked.origin !== "object"
+            ? Promise.resolve(known.answer)
+            : events.ask(method, params, asked)
+      : events.ask;
+    const peer = await connect({ ...events, ask: start.follow(ask) }, { owner, asShared, signal });
     const list = (connected: Peer): Promise<void> =>
       owner.hasSession ? hooks.ownConnected(owner, connected) : Promise.resolve();
-    if (!owner.hasSession) this.#starts.set(peer, start);
     if (!signal.aborted) await start.over(peer, list, signal);
     return peer;
   }
@@ -235,6 +251,7 @@ export class Connections {
       const { client } = call;
       if (client.hasSession) return await (await this.#owned.of(client)).request(method, params, flight);
       if (shared.keepsNothing) return await shared.request(method, params, flight);
+      if (this.ownership.mayShare && !(await this.#learnRoots(flight))) return shared.request(method, params, flight);
       return await this.#lent.use(call, params, (peer) => peer.request(method, params, flight));
     } catch (error) {
       const isFull = error instanceof GoblinError && error.code === "LIMIT_EXCEEDED";
@@ -243,6 +260,22 @@ export class Connections {
       if (error instanceof GoblinError && error.reason === "login") return this.loginRequired(error.message);
       return this.unavailable(messageOf(error));
     }
+  }
+
+  /**
+   * Asks a client without a session for its roots, with each request: two windows of one program
+   * look the same, and have different ones. Returns whether it told them.
+   */
+  async #learnRoots({ call, deadline }: Flight): Promise<boolean> {
+    deadline?.asks();
+    const answer = await call.client.ask(ROOTS, "{}", { call });
+    deadline?.answered(true);
+    if (!answer.ok || call.cancelled) return false;
+    const hash = createHash("sha256")
+      .update(canonical(rawText(answer.raw)))
+      .digest("base64url");
+    this.#roots.set(call.client, { answer, warmFor: `${knownClient(call.client)} ${hash}` });
+    return true;
   }
 
   /** A client's own connection is made again with its next request. */

@@ -10,8 +10,8 @@
  * token. If only one client can write to a channel, its requests are one party, and the connection
  * is reused.
  *
- * With `share: "auto"`, a connection is here only because the server wants something of the client
- * at its start. It then serves all requests of the client that `knownClient` names.
+ * With `share: "auto"`, a connection is here only because the server wants the client's roots at
+ * its start. It then serves all requests of a client with the same roots.
  */
 
 import { memberText } from "../../../lib/json/json-text.ts";
@@ -28,11 +28,9 @@ interface Lent {
   /** The number of current requests; more than one only for the same task or with `warmFor`. */
   users: number;
   broken: boolean;
-  /** It closes when its requests are answered. */
-  isSpent: boolean;
   /** Only a request with this key may reuse the connection. */
   keptFor?: string | undefined;
-  /** The client whose every request may use it. */
+  /** Names the requests that may use it at any time. */
   readonly warmFor: string | undefined;
   timer?: NodeJS.Timeout;
 }
@@ -46,10 +44,8 @@ const WARM_MS = 10 * 60_000;
 
 export interface PoolOptions {
   readonly connect: ConnectOwn;
-  /** Names the client whose requests share a connection. Undefined: each has its own. */
+  /** Names the requests that share a connection. Undefined: each has its own. */
   readonly warmFor: (client: Client) => string | undefined;
-  /** Whether a connection is good for another request. */
-  readonly mayKeep: (peer: Peer) => boolean;
 }
 
 export class ExclusivePeerPool {
@@ -78,7 +74,6 @@ export class ExclusivePeerPool {
       connected = true;
       const answer = await send(peer);
       if (answer.ok) handle = handleIn(answer.raw) ?? task;
-      if (!this.#options.mayKeep(peer)) lent.isSpent = true;
       return answer;
     } finally {
       this.#giveBack(lent, client, handle);
@@ -120,7 +115,7 @@ export class ExclusivePeerPool {
     };
     const connection = this.#options.connect(client, closed, abort.signal);
     const { account } = client;
-    const made: Lent = { account, connection, abort, users: 1, broken: false, isSpent: false, warmFor };
+    const made: Lent = { account, connection, abort, users: 1, broken: false, warmFor };
     connection.catch(closed);
     this.#busy.add(made);
     return made;
@@ -131,8 +126,7 @@ export class ExclusivePeerPool {
     this.#busy.delete(lent);
     if (lent.broken) return;
     if (handle !== undefined) this.#keep(lent, handleKey(client, handle), HANDLE_MS);
-    else if (lent.isSpent) void this.#close(lent);
-    else if (lent.warmFor !== undefined && this.#idle.size < MAX_IDLE) this.#keep(lent, undefined, WARM_MS);
+    else if (lent.warmFor !== undefined) this.#keep(lent, undefined, WARM_MS);
     else if (comesAgain(client) && this.#idle.size < MAX_IDLE) this.#keep(lent, client.scope, IDLE_MS);
     else void this.#close(lent);
   }
@@ -158,7 +152,7 @@ function find(among: Iterable<Lent>, keptFor: string): Lent | undefined {
 }
 
 function findWarm(among: Iterable<Lent>, warmFor: string): Lent | undefined {
-  for (const lent of among) if (lent.warmFor === warmFor && !lent.broken && !lent.isSpent) return lent;
+  for (const lent of among) if (lent.warmFor === warmFor && !lent.broken) return lent;
   return undefined;
 }
 

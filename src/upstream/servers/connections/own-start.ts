@@ -9,35 +9,27 @@ import type { Peer, PeerEvents } from "../../../mcp/peers/peer.ts";
 
 /** How long the first call waits for the server's questions and their answers. */
 export const START_MS = 5000;
+const SETTLE_MS = 50;
 
 export class OwnStart {
   readonly #expected: Set<string>;
-  readonly #unanswered: Set<string>;
   readonly #asks: boolean;
   readonly #answered: Promise<void>;
   #settle = (): void => {};
 
   constructor(expected: readonly string[]) {
     this.#expected = new Set(expected);
-    this.#unanswered = new Set(expected);
     this.#asks = expected.length > 0;
     this.#answered = new Promise((resolve) => {
       this.#settle = resolve;
     });
   }
 
-  /** Whether the client gave the server all that it asks first. */
-  get isAnswered(): boolean {
-    return this.#unanswered.size === 0;
-  }
-
   /** Returns `ask`, followed by this. */
   follow(ask: PeerEvents["ask"]): PeerEvents["ask"] {
     return async (method, params, asked) => {
       try {
-        const answer = await ask(method, params, asked);
-        if (answer.ok) this.#unanswered.delete(method);
-        return answer;
+        return await ask(method, params, asked);
       } finally {
         this.#expected.delete(method);
         if (this.#expected.size === 0) this.#settle();
@@ -66,5 +58,8 @@ export async function actedOn(peer: Peer | undefined): Promise<void> {
   // The answer is sent in this turn. A round trip later the server has read it.
   await new Promise((resolve) => setImmediate(resolve));
   const probe = peer?.probe?.();
-  if (probe) await withTimeout(probe, START_MS, false);
+  if (!probe) return;
+  await withTimeout(probe, START_MS, false);
+  // It may look at what it was told, such as folders, and read on meanwhile.
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
 }
