@@ -434,4 +434,76 @@ describe("the state of a server without a handshake (A-H7)", () => {
     expect(await received()).toEqual([undefined, OWN]);
     expect((await as(ADA!).call("tools/call", retried)).message.error).toMatchObject(NOT_VALID);
   });
+
+  test("cannot be smuggled past under another spelling, twice, or through another method", async () => {
+    const state = await stateOf(as(ADA!));
+    const meta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`;
+    const send = async (method: string, params: string, headers: Record<string, string> = {}): Promise<string> => {
+      const answer = await fetch(through.url, {
+        method: "POST",
+        headers: {
+          accept: "application/json, text/event-stream",
+          "content-type": "application/json",
+          authorization: `Bearer ${BOB}`,
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": method,
+          ...headers,
+        },
+        body: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params},"_meta":${meta}}}`,
+      });
+      return answer.text();
+    };
+    const args = JSON.stringify(raw().arguments);
+    const named = { "mcp-name": "new_raw" };
+    const members = [
+      String.raw`"request\u0053tate":"state-1"`,
+      `"requestState":"state-1","requestState":${JSON.stringify(state)}`,
+      String.raw`"requestState":${JSON.stringify(state)},"requestStat\u0065":"state-1"`,
+    ];
+    for (const member of members)
+      expect(await send("tools/call", `"name":"new_raw","arguments":${args},${member}`, named)).toContain("-32602");
+    const others: [method: string, name: string, params: string][] = [
+      ["prompts/get", "new_greet", `"name":"new_greet","arguments":{"name":"Ada"}`],
+      ["resources/read", "new+text:///hello", `"uri":"new+text:///hello"`],
+    ];
+    for (const [method, name, params] of others)
+      expect(await send(method, `${params},"requestState":"state-1"`, { "mcp-name": name })).toContain(
+        "requestState is not valid",
+      );
+    const ref = `"ref":{"type":"ref/prompt","name":"new_greet"},"argument":{"name":"name","value":"A"}`;
+    expect(await send("completion/complete", `${ref},"requestState":"state-1"`)).toContain("requestState is not valid");
+    expect(JSON.stringify(await modern.received())).not.toContain('"requestState":"state-1"');
+    expect(await received()).toEqual([undefined]);
+  });
+
+  test("is not touched by masking, and is bound to what the client sent", async () => {
+    const secret = `gh${"p_"}${"a1B2".repeat(9)}`;
+    const masked = await start({ masking: { arguments: true, results: true }, profiles: undefined });
+    const ada = as(ADA!, masked.url);
+    modern.setScript({ rules: [{ method: "tools/call", name: "echo", do: "result", result: asks(secret) }] });
+    const params = { name: "new_echo", arguments: { key: secret } };
+    const requestState = await stateOf(ada, params);
+    const other = await ada.call("tools/call", {
+      name: "new_echo",
+      arguments: { key: "x" },
+      inputResponses,
+      requestState,
+    });
+    expect(other.message.error).toMatchObject(NOT_VALID);
+    await ada.call("tools/call", { ...params, inputResponses, requestState });
+    expect(await received()).toEqual([undefined, secret]);
+  });
+
+  test("of a server alone is unknown at the gateway's other endpoints, and the other way round", async () => {
+    const own = as(ADA!, `${through.url}/s/new`);
+    const params = { name: "raw", arguments: { result: asks() } };
+    const requestState = await stateOf(own, params);
+    const all = await as(ADA!).call("tools/call", { ...raw(), inputResponses, requestState });
+    expect(all.message.error).toMatchObject(NOT_VALID);
+    const common = await stateOf(as(ADA!));
+    const { message } = await own.call("tools/call", { ...params, inputResponses, requestState: common });
+    expect(message.error).toMatchObject(NOT_VALID);
+    await own.call("tools/call", { ...params, inputResponses, requestState });
+    expect(await received()).toEqual([undefined, undefined, OWN]);
+  });
 });

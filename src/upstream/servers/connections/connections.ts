@@ -29,6 +29,8 @@ import { SharedConnection } from "./shared-connection.ts";
 const OWN_AGAIN_MS = 500;
 
 const ROOTS = "roots/list";
+/** The requests that a client without a session can be asked in. */
+const ASKED_IN = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** The roots of a client without a session. */
 interface KnownRoots {
@@ -251,7 +253,8 @@ export class Connections {
       const { client } = call;
       if (client.hasSession) return await (await this.#owned.of(client)).request(method, params, flight);
       if (shared.keepsNothing) return await shared.request(method, params, flight);
-      if (this.ownership.mayShare && !(await this.#learnRoots(flight))) return shared.request(method, params, flight);
+      const isExpected = !this.ownership.mayShare || this.#lent.expects(call, params);
+      if (!isExpected && !(await this.#learnRoots(method, flight))) return shared.request(method, params, flight);
       return await this.#lent.use(call, params, (peer) => peer.request(method, params, flight));
     } catch (error) {
       const isFull = error instanceof GoblinError && error.code === "LIMIT_EXCEEDED";
@@ -266,7 +269,8 @@ export class Connections {
    * Asks a client without a session for its roots, with each request: two windows of one program
    * look the same, and have different ones. Returns whether it told them.
    */
-  async #learnRoots({ call, deadline }: Flight): Promise<boolean> {
+  async #learnRoots(method: string, { call, deadline }: Flight): Promise<boolean> {
+    if (!ASKED_IN.has(method)) return false;
     deadline?.asks();
     const answer = await call.client.ask(ROOTS, "{}", { call });
     deadline?.answered(true);

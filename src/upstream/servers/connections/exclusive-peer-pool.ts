@@ -62,7 +62,7 @@ export class ExclusivePeerPool {
   async use(call: Call, params: string, send: (peer: Peer) => Promise<Answer>): Promise<Answer> {
     const { client } = call;
     const task = textIn(params, "taskId");
-    const lent = this.#take(client, textIn(params, "requestState") ?? task);
+    const lent = this.#take(client, handleOf(params));
     let connected = false;
     call.onCancel(() => {
       if (!connected && lent.users === 1) lent.abort.abort();
@@ -78,6 +78,12 @@ export class ExclusivePeerPool {
     } finally {
       this.#giveBack(lent, client, handle);
     }
+  }
+
+  /** Whether a connection waits for this very request. */
+  expects({ client }: Call, params: string): boolean {
+    const handle = handleOf(params);
+    return handle !== undefined && find([...this.#idle, ...this.#busy], handleKey(client, handle)) !== undefined;
   }
 
   /**
@@ -163,6 +169,11 @@ function comesAgain({ party, key }: Client): boolean {
 
 function handleKey({ principal }: Client, handle: string): string {
   return `handle ${principal} ${handle}`;
+}
+
+/** Returns the handle in a request that is repeated, or about a task. */
+function handleOf(params: string): string | undefined {
+  return textIn(params, "requestState") ?? textIn(params, "taskId");
 }
 
 /** Returns the handle by which the server recognizes a repeated request or a task. */
