@@ -15,7 +15,7 @@ const INTRODUCTION_MS = 10_000;
 const OPENING_MS = 2000;
 
 export class SoleClient {
-  isStateless = false;
+  lacksSession = false;
   readonly #sessions: SessionStore;
   readonly #introduced: Promise<void>;
   readonly #opened: Promise<void>;
@@ -38,7 +38,7 @@ export class SoleClient {
 
   /** The client has no session: nothing is to be waited for. */
   hasNoSession(): void {
-    this.isStateless = true;
+    this.lacksSession = true;
     this.#open();
     this.#introduce();
   }

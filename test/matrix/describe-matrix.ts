@@ -42,8 +42,7 @@ export function describeMatrix(backend: Backend, replicas = 1, start: Start = st
 
   describe.each(clients)("$title", ({ version, title, way }) => {
     // A client is asked right after it cancelled a call (C1). Where streams do not tell calls
-    // apart, others of its address are asked a few seconds later, and those of another one in ten
-    // minutes.
+    // apart, others of its address are asked a few seconds later, and all others in ten minutes.
     beforeAll(() => {
       aheadMs += way === earlier ? 5000 : 600_000;
       earlier = way;

@@ -341,9 +341,26 @@ describe("the state of a server without a handshake (A-H7)", () => {
     });
     const parked = await asked();
     const forged = [
-      ...[OWN, "state-1", "", "goblin-server.", "goblin.", `goblin.${state.slice(14)}`, `${state}=`, `${state}A`],
-      ...[` ${state}`, state.slice(0, -1), state.slice(0, 40), state.replace(/^.*?\./, ""), parked.requestState],
-      ...[`goblin-server.${parked.requestState.slice(7)}`, 5, null, true, {}, [state], ...flipped],
+      OWN,
+      "state-1",
+      "",
+      "goblin-server.",
+      "goblin.",
+      `goblin.${state.slice(14)}`,
+      `${state}=`,
+      `${state}A`,
+      ` ${state}`,
+      state.slice(0, -1),
+      state.slice(0, 40),
+      state.slice(14),
+      parked.requestState,
+      `goblin-server.${parked.requestState.slice(7)}`,
+      5,
+      null,
+      true,
+      {},
+      [state],
+      ...flipped,
     ];
     for (const requestState of forged) {
       const { message } = await ada.call("tools/call", { ...raw(), inputResponses, requestState });

@@ -63,9 +63,7 @@ function readMirrors(inputSchema: object): readonly Mirror[] | null {
   const found: Mirror[] = [];
   const seen = new Set<string>();
   let valid = true;
-  /**
-   * `path` is undefined where no chain of `properties` leads to: there, a declaration is invalid.
-   */
+  /** `path` is undefined where no chain of `properties` leads: a declaration there is invalid. */
   const visit = (node: unknown, path: readonly string[] | undefined): void => {
     if (typeof node !== "object" || node === null) return;
     for (const [keyword, value] of Object.entries(node)) {

@@ -63,7 +63,7 @@ export type Introduction = Pick<Client, "capabilities" | "info">;
 /** The only client that the gateway can have, if it has one channel. */
 export interface SoleClient {
   /** It has no session. */
-  readonly isStateless: boolean;
+  readonly lacksSession: boolean;
   /** Resolves to what it said of itself, when it has; undefined: nothing. */
   introduction(): Promise<Introduction | undefined>;
   /** Asks it a server's question outside of a call. Undefined: it cannot be asked like this. */

@@ -105,7 +105,7 @@ export class Reports {
       connections.hold(answer);
       // Without a session it can be asked in its calls only.
       void answer.then(() => {
-        if (sole.isStateless) connections.ownership.asked(method);
+        if (sole.lacksSession) connections.ownership.asked(method);
       });
     }
     return answer;
