@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Browser, leadsTo } from "../fixtures/browser.ts";
 import { connectV1, connectV2 } from "../fixtures/clients.ts";
-import { type CommandHome, commandHome } from "../fixtures/command.ts";
+import { type CommandHome, commandHome, hasScript } from "../fixtures/command.ts";
 import { disposeAll } from "../fixtures/dispose.ts";
 import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
+import { startMalicious } from "../fixtures/malicious.ts";
 import { type AuthorizationServer, startOidc } from "../fixtures/oidc.ts";
 import { startScripted } from "../fixtures/scripted.ts";
 import { type Served, serveHome, startServe } from "../fixtures/serve.ts";
@@ -269,4 +270,31 @@ test("a client of goblin stdio that opens no links gets a link that works in wor
   expect(isError).toBe(true);
   expect(await visit(/http\S+\/connect\/[\w-]+/.exec(content[0]!.text)![0])).toContain("Logged in to remote.");
   await until(async () => ((await client.callTool(echo)) as { isError?: boolean }).isError !== true);
+});
+
+test.skipIf(!hasScript)("A-H3: a person sees both issuers, and decides which one gets the client secret", async () => {
+  const evil = await startMalicious();
+  const client = { client_id: "mine", client_secret: "s3cret", redirect_uris: ["http://127.0.0.1:33421/callback"] };
+  oidc = await startOidc({ clients: [{ ...client, token_endpoint_auth_method: "client_secret_basic" }] });
+  const behind = (await startScripted({ transport: "http" })).url;
+  guarded = await startGuarded({ behind, issuer: oidc.url, scope: "mcp:use" });
+  const auth = { clientId: "mine", clientSecret: "s3cret", callbackPort: 33421 };
+  file = home.write("team.json", JSON.stringify({ mcpServers: { remote: { url: guarded.url, auth } } }));
+  expect(await logIn("remote")).toMatchObject({ code: 0 });
+  guarded.issuer = evil.origin;
+  const piped = await home.goblinWith({ env }, "login", "remote", "--config", file);
+  expect(piped).toMatchObject({ code: 1, err: expect.stringContaining(`belongs to ${oidc.url}, but the server now`) });
+  const args = ["login", "remote", "--no-browser", "--config", file];
+  const refused = await home.onTerminal(args, { env, typing: [["[y/N] ", "\r"]] });
+  expect(refused.shown).toContain(`before: ${oidc.url}\r\n  now:    ${evil.origin}`);
+  expect(refused.code).toBe(1);
+  const agreed = await home.onTerminal(args, {
+    env,
+    typing: [
+      ["[y/N] ", "y\r"],
+      [`${evil.origin}/authorize?`, "\u0003"],
+    ],
+  });
+  expect(agreed.shown).toContain(`Log in to "remote" at ${evil.origin}`);
+  expect(evil.tokenRequests).toEqual([]);
 });

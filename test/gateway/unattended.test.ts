@@ -6,6 +6,7 @@ import { disposeAll } from "../fixtures/dispose.ts";
 import { type RunningGoblin, startGoblin } from "../fixtures/goblin.ts";
 import { type GuardedServer, startGuarded } from "../fixtures/guarded.ts";
 import { loginsOf, stateEnv } from "../fixtures/logins.ts";
+import { startMalicious } from "../fixtures/malicious.ts";
 import { startOidc } from "../fixtures/oidc.ts";
 import { startScripted } from "../fixtures/scripted.ts";
 import { until } from "../fixtures/until.ts";
@@ -55,7 +56,10 @@ async function scene(): Promise<Scene> {
   };
   const env = stateEnv();
   const start = async (auth: Record<string, unknown>) =>
-    startGoblin({ mcpServers: { remote: { url: guarded.url, auth } } }, { logins: await loginsOf(env) });
+    startGoblin(
+      { mcpServers: { remote: { url: guarded.url, auth: { issuer: oidc.url, ...auth } } } },
+      { logins: await loginsOf(env) },
+    );
   return { guarded, env, grants, start };
 }
 
@@ -102,4 +106,19 @@ test("a wrong secret is named, and not asked with again and again", async () => 
   expect(goblin.gateway.servers.status("remote")?.reason).toMatch(
     /^Login to server "remote": getting a token at http\S+: the authorization server answered "invalid_client"\. Check "auth\.clientId"/,
   );
+});
+
+test("A-H3: a server that names another issuer than the config gets no secret sent there", async () => {
+  const server = await startMalicious();
+  const issuer = "https://issuer.example.com";
+  const auth = { ...ways[0]!.auth, issuer };
+  const goblin = await startGoblin(
+    { mcpServers: { remote: { url: server.url, auth } } },
+    { logins: await loginsOf(stateEnv()) },
+  );
+  await until(() => goblin.gateway.servers.status("remote")?.state === "down");
+  expect(goblin.gateway.servers.status("remote")?.reason).toBe(
+    `Login to server "remote": choosing the authorization server: the server names ${server.origin}, but the config has the issuer ${issuer}. If the server is right, and you trust what it names, change "auth.issuer" in its config.`,
+  );
+  expect(server.tokenRequests).toEqual([]);
 });

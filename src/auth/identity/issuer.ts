@@ -5,6 +5,7 @@
  * The number of questions about opaque tokens at one time is bounded.
  */
 import * as jose from "jose";
+import { basicCredentials } from "../../lib/text/basic-credentials.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
 import type { Claims } from "./claims.ts";
 import { IssuerMetadata, readJson, Unavailable } from "./issuer-metadata.ts";
@@ -70,11 +71,10 @@ export class Issuer {
     const { clientId, clientSecret, endpoint } = this.config.introspect!;
     const url = endpoint ?? (await this.#metadata.read())["introspection_endpoint"];
     if (typeof url !== "string") throw new Unavailable(`${this.config.issuer} has no introspection endpoint`);
-    const secret = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
     return readJson(url, {
       method: "POST",
       headers: {
-        authorization: `Basic ${Buffer.from(secret).toString("base64")}`,
+        authorization: basicCredentials(clientId, clientSecret),
         "content-type": "application/x-www-form-urlencoded",
       },
       body: new URLSearchParams({ token, token_type_hint: "access_token" }).toString(),

@@ -13,6 +13,7 @@ import type { Guard } from "./guarded-fetch.ts";
 import { LoginError } from "./login-error.ts";
 import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "./oauth.ts";
 import { clientAuth, redirectTag, registrationAt } from "./registration.ts";
+import { admitIssuer } from "./secret-issuer.ts";
 import { type Login, type LoginStore, type Registration, wantedKey } from "./store.ts";
 
 /** What is wanted of the address for the redirect. */
@@ -34,6 +35,8 @@ export interface AttemptOptions {
   /** Returns the address of one for a single issuer, by its tag. */
   readonly documentFor?: ((tag: string) => string) | undefined;
   readonly principal: string;
+  /** The issuer that a person let have the client secret of the config. */
+  readonly confirmedIssuer?: string | undefined;
 }
 
 export interface LoginAttempt {
@@ -59,7 +62,8 @@ export async function beginLogin(options: AttemptOptions): Promise<LoginAttempt>
   const tag = redirectTag(target, { ...options, authorizationServer, redirectUri: undefined });
   const known = registrations[authorizationServer.issuer]?.redirectUri;
   const redirectUri = await options.redirectUri({ known, tag });
-  const client = await registrationAt({ ...options, authorizationServer, redirectUri });
+  const client = await registrationAt({ ...options, ...found, redirectUri });
+  const pinIssuer = await admitIssuer({ ...options, client, issuer: authorizationServer.issuer });
   const { generateRandomCodeVerifier, generateRandomState, calculatePKCECodeChallenge } = await oauth();
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
@@ -84,7 +88,8 @@ export async function beginLogin(options: AttemptOptions): Promise<LoginAttempt>
     url: url.href,
     state,
     issuer: authorizationServer.issuer,
-    finish: (redirect) => finish({ ...options, found, client, verifier, state, scopes, namesResource }, redirect),
+    finish: (redirect) =>
+      finish({ ...options, found, client, pinIssuer, verifier, state, scopes, namesResource }, redirect),
   };
 }
 
@@ -110,6 +115,8 @@ export function scopesFor(
 interface Begun extends AttemptOptions {
   readonly found: Discovered;
   readonly client: Registration;
+  /** Comes right before the client's secret is sent. */
+  readonly pinIssuer: () => Promise<void>;
   readonly verifier: string;
   readonly state: string;
   readonly scopes: readonly string[];
@@ -170,6 +177,7 @@ async function tokensFor(begun: Begun, redirect: URL): Promise<TokenEndpointResp
     }
     const parameters = validateAuthResponse(server, as, redirect, state);
     step = `getting a token at ${server.token_endpoint}`;
+    await begun.pinIssuer();
     const answer = await authorizationCodeGrantRequest(
       ...([server, as, await clientAuth(client), parameters, client.redirectUri, verifier] as const),
       {
@@ -179,6 +187,7 @@ async function tokensFor(begun: Begun, redirect: URL): Promise<TokenEndpointResp
     );
     return await processAuthorizationCodeResponse(server, as, answer);
   } catch (error) {
+    if (error instanceof LoginError) throw error;
     throw new LoginError({ server: target.id, step, what: whatWentWrong(error), remedy: remedyFor(error) });
   }
 }

@@ -30,6 +30,8 @@ export interface Discovered {
   /** The scopes that the server's metadata lists. */
   readonly scopes: readonly string[];
   readonly authorizationServer: AuthorizationServer;
+  /** There is no metadata at all, so the endpoints are those of MCP 2025-03-26. */
+  readonly isAssumed: boolean;
 }
 
 const ASK_OWNER = "Ask who runs the server; its OAuth metadata is wrong.";
@@ -61,8 +63,26 @@ export async function discover(
   const metadata = await resourceMetadata(target, guard, challenge);
   const resource = resourceOf(target, metadata);
   const issuer = issuerOf(target, metadata);
-  const authorizationServer = await issuerMetadata(target, guard, issuer);
-  return { resource, scopes: texts(metadata?.["scopes_supported"]), authorizationServer };
+  const scopes = texts(metadata?.["scopes_supported"]);
+  const isOwn = metadata === undefined && issuer === new URL(target.url).origin;
+  if (!isOwn) {
+    return { resource, scopes, authorizationServer: await issuerMetadata(target, guard, issuer), isAssumed: false };
+  }
+  // The Python SDK ends its issuer with a slash. Without metadata of the server, the issuer is
+  // ours.
+  const found = await findIssuerMetadata(target, guard, { issuer, alias: `${issuer}/` });
+  return { resource, scopes, authorizationServer: found ?? defaultEndpoints(issuer), isAssumed: !found };
+}
+
+/** The endpoints of an authorization server without metadata, as MCP 2025-03-26 defines them. */
+function defaultEndpoints(issuer: string): AuthorizationServer {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    registration_endpoint: `${issuer}/register`,
+    code_challenge_methods_supported: ["S256"],
+  };
 }
 
 /** The canonical form of a server's URL (RFC 8707): no fragment, no trailing slash. */
@@ -128,8 +148,9 @@ function issuerOf({ id, url, auth }: LoginTarget, metadata: Document | undefined
   const step = "choosing the authorization server";
   if (auth.issuer !== undefined) {
     if (named.length === 0 || named.includes(auth.issuer)) return auth.issuer;
-    const what = `the server does not accept tokens of ${auth.issuer}`;
-    throw new LoginError({ server: id, step, what, remedy: `Set "auth.issuer" to one of ${named.join(", ")}.` });
+    const what = `the server names ${named.join(", ")}, but the config has the issuer ${auth.issuer}`;
+    const remedy = 'If the server is right, and you trust what it names, change "auth.issuer" in its config.';
+    throw new LoginError({ server: id, step, what, remedy });
   }
   const [first] = named;
   if (first !== undefined) return first;
@@ -146,14 +167,33 @@ export async function issuerMetadata(
   guard: Guard,
   issuer: string,
 ): Promise<AuthorizationServer> {
+  const found = await findIssuerMetadata(target, guard, { issuer });
+  if (found) return found;
   const step = `reading the metadata of ${issuer}`;
-  const fail = (what: string, remedy = ASK_OWNER): LoginError =>
-    new LoginError({ server: target.id, step, what, remedy });
+  throw new LoginError({ server: target.id, step, what: "it has none", remedy: CHECK_URL });
+}
+
+interface NamedIssuer {
+  readonly issuer: string;
+  /** Another spelling that the metadata may have. */
+  readonly alias?: string;
+}
+
+/** Returns undefined if the issuer has no metadata. */
+async function findIssuerMetadata(
+  target: Pick<LoginTarget, "id">,
+  guard: Guard,
+  { issuer, alias }: NamedIssuer,
+): Promise<AuthorizationServer | undefined> {
+  const step = `reading the metadata of ${issuer}`;
+  const fail = (what: string): LoginError => new LoginError({ server: target.id, step, what, remedy: ASK_OWNER });
   if (!URL.canParse(issuer) || /[?#]/.test(issuer)) throw fail("that is not the URL of an issuer");
   for (const place of metadataPlaces(issuer)) {
     const found = await readDocument(target, guard, place);
     if (!found) continue;
-    if (found["issuer"] !== issuer) throw fail(`${place} is of another issuer, ${JSON.stringify(found["issuer"])}`);
+    const own = found["issuer"];
+    if (own !== issuer && (alias === undefined || own !== alias))
+      throw fail(`${place} is of another issuer, ${JSON.stringify(own)}`);
     if (typeof found["token_endpoint"] !== "string") throw fail("it has no token_endpoint");
     for (const key of ENDPOINTS) {
       try {
@@ -164,7 +204,7 @@ export async function issuerMetadata(
     }
     return found as unknown as AuthorizationServer;
   }
-  throw fail("it has none", CHECK_URL);
+  return undefined;
 }
 
 /** Throws unless people can log in there with a browser. */

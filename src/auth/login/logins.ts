@@ -13,7 +13,7 @@ import { isOnBehalf, type Subject } from "./grants/on-behalf.ts";
 import { isUnattended } from "./grants/unattended.ts";
 import { probe } from "./probe.ts";
 import { ServerLogin } from "./server-login.ts";
-import { isSameLogin, LOCAL, type Login, type LoginBook, type LoginStore, wantedKey } from "./store.ts";
+import { EMPTY_BOOK, isSameLogin, LOCAL, type Login, type LoginBook, type LoginStore, wantedKey } from "./store.ts";
 import { guardFor, Renewals } from "./tokens/renewals.ts";
 
 /** A server that waits for somebody to log in. */
@@ -33,7 +33,6 @@ export interface BeginOptions {
   readonly documentFor: ((tag: string) => string) | undefined;
 }
 
-const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
 const DEBOUNCE_MS = 20;
 /** A locked keychain may ask its user each time. */
 const KEYCHAIN_MS = 60_000;
@@ -45,7 +44,7 @@ export class Logins {
   /** The servers that each caller has a login of its own for, by id. */
   readonly #forCallers = new Map<string, LoginTarget>();
   readonly #renewals: Renewals;
-  #book = EMPTY;
+  #book = EMPTY_BOOK;
   /** Reads of the store are numbered. `#book` is what the read `#newest` found. */
   #reads = 0;
   #newest = 0;

@@ -8,6 +8,8 @@
  */
 import { createHash } from "node:crypto";
 import type { AuthorizationServer, Client, ClientAuth } from "oauth4webapi";
+import { isRecord } from "../../lib/structures/record.ts";
+import { basicCredentials } from "../../lib/text/basic-credentials.ts";
 import type { LoginTarget } from "./discovery.ts";
 import type { Guard } from "./guarded-fetch.ts";
 import { LoginError } from "./login-error.ts";
@@ -26,6 +28,8 @@ export interface RegistrationOptions {
   readonly documentFor?: ((tag: string) => string) | undefined;
   readonly guard: Guard;
   readonly store: LoginStore;
+  /** The authorization server has no metadata: its endpoints are a guess. */
+  readonly isAssumed: boolean;
 }
 
 type Method = Registration["method"];
@@ -108,10 +112,11 @@ function registrationKey(issuer: string, redirectUri: string | undefined): strin
   return isPage ? `${issuer}#connect` : issuer;
 }
 
-async function register({ target, authorizationServer, redirectUri, guard }: RegistrationOptions) {
+async function register({ target, authorizationServer, redirectUri, guard, isAssumed }: RegistrationOptions) {
   const { dynamicClientRegistrationRequest, processDynamicClientRegistrationResponse } = await oauth();
   const supported = authorizationServer.token_endpoint_auth_methods_supported;
-  const wanted = (["none", "client_secret_basic", "client_secret_post"] as const).find(
+  // The Python SDK's server reads credentials of the header only if the body names the client too.
+  const wanted = (["none", "client_secret_post", "client_secret_basic"] as const).find(
     (method) => supported === undefined || supported.includes(method),
   );
   try {
@@ -127,15 +132,46 @@ async function register({ target, authorizationServer, redirectUri, guard }: Reg
       },
       await requestOptions(guard),
     );
-    const client = await processDynamicClientRegistrationResponse(answer);
+    const client = await processDynamicClientRegistrationResponse(await strictRegistration(answer));
     return registrationOf(client, redirectUri ?? "");
   } catch (error) {
+    if (isAssumed) {
+      const what = `it has no OAuth metadata, and ${authorizationServer.registration_endpoint} does not work: ${whatWentWrong(error)}`;
+      throw new LoginError({
+        server: target.id,
+        step: `looking for a login at ${authorizationServer.issuer}`,
+        what,
+        remedy: 'Check the server\'s "url". If the server takes an API key, set it in "headers".',
+      });
+    }
     throw new LoginError({
       server: target.id,
       step: `registering at ${authorizationServer.issuer}`,
       what: whatWentWrong(error),
       remedy: 'Register a client there yourself and set "auth.clientId" in the server\'s config.',
     });
+  }
+}
+
+/**
+ * Fills in what the library insists on and real servers leave out: the status 201, and when a
+ * secret ends. FastMCP and the Python SDK omit `client_secret_expires_at` for secrets that never
+ * do.
+ */
+async function strictRegistration(answer: Response): Promise<Response> {
+  const { status, headers } = answer;
+  if (status !== 200 && status !== 201) return answer;
+  const text = await answer.text();
+  const asIs = new Response(text, { status, headers });
+  try {
+    const client: unknown = JSON.parse(text);
+    if (!isRecord(client)) return asIs;
+    const { client_secret, client_secret_expires_at, ...rest } = client;
+    const secret = { client_secret, client_secret_expires_at: client_secret_expires_at ?? 0 };
+    const hasSecret = client_secret !== undefined && client_secret !== null;
+    return new Response(JSON.stringify({ ...rest, ...(hasSecret && secret) }), { status: 201, headers });
+  } catch {
+    return asIs;
   }
 }
 
@@ -166,11 +202,14 @@ export function methodFor(
 
 /** How the gateway proves at the token endpoint who it is. */
 export async function clientAuth({ method, clientSecret, privateKey, keyId }: Registration): Promise<ClientAuth> {
-  const { ClientSecretBasic, ClientSecretPost, None, PrivateKeyJwt } = await oauth();
+  const { ClientSecretPost, None, PrivateKeyJwt } = await oauth();
   if (privateKey !== undefined) {
     const key = await importKey(privateKey);
     return PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId });
   }
   if (method === "none" || clientSecret === undefined) return None();
-  return method === "client_secret_post" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
+  if (method === "client_secret_post") return ClientSecretPost(clientSecret);
+  return (_server, client, _body, headers) => {
+    headers.set("authorization", basicCredentials(client.client_id, clientSecret));
+  };
 }

@@ -56,12 +56,14 @@ export interface LoginBook {
   readonly logins: readonly Login[];
   /** Scopes that a server asked for after the login, by `wantedKey`. */
   readonly wanted: Readonly<Record<string, readonly string[]>>;
+  /** The issuers that have the secrets of the config, by server and client (`secret-issuer.ts`). */
+  readonly issuers: Readonly<Record<string, string>>;
 }
 
 /** The owner of the logins that the user of this machine makes. No principal has this id. */
 export const LOCAL = "local";
 
-const EMPTY: LoginBook = { registrations: {}, logins: [], wanted: {} };
+export const EMPTY_BOOK: LoginBook = { registrations: {}, logins: [], wanted: {}, issuers: {} };
 
 /** The key of the scopes that a server wants of a principal. */
 export function wantedKey(url: string, principal: string): string {
@@ -69,11 +71,12 @@ export function wantedKey(url: string, principal: string): string {
 }
 
 const FORM: BookForm<LoginBook> = {
-  entries: ({ registrations, logins, wanted }) =>
+  entries: ({ registrations, logins, wanted, issuers }) =>
     new Map([
       ...Object.entries(registrations).map(([key, one]) => [`r ${key}`, JSON.stringify(one)] as const),
       ...logins.map((one) => [`l ${wantedKey(one.url, one.principal)}`, JSON.stringify(one)] as const),
       ...Object.entries(wanted).map(([key, one]) => [`w ${key}`, JSON.stringify(one)] as const),
+      ...Object.entries(issuers).map(([key, one]) => [`i ${key}`, JSON.stringify(one)] as const),
     ]),
   content(entries) {
     const of = (kind: string): [string, unknown][] =>
@@ -82,6 +85,7 @@ const FORM: BookForm<LoginBook> = {
       registrations: Object.fromEntries(of("r ")) as LoginBook["registrations"],
       logins: of("l ").map(([, one]) => one as Login),
       wanted: Object.fromEntries(of("w ")) as LoginBook["wanted"],
+      issuers: Object.fromEntries(of("i ")) as LoginBook["issuers"],
     };
   },
 };
@@ -104,7 +108,7 @@ export class LoginStore {
   constructor(folder: string, key: Buffer, keys?: KeychainKeys) {
     this.#folder = folder;
     this.#key = key;
-    this.#sealed = new SealedFile({ folder, key, keys, name: "logins", empty: EMPTY, remedy: "log in again" });
+    this.#sealed = new SealedFile({ folder, key, keys, name: "logins", empty: EMPTY_BOOK, remedy: "log in again" });
   }
 
   /** Opens the store of the user's state folder, and creates the folder and its key if needed. */

@@ -92,6 +92,12 @@ function contradictions(auth: ServerAuth): [string, string][] {
   if (isOnBehalf && issuer === undefined) {
     problems.push(["grant", "needs an issuer: the server must not decide who gets the caller's token"]);
   }
+  const hasSecret = (clientSecret ?? privateKey) !== undefined;
+  if (grant === "client_credentials" && hasSecret && issuer === undefined) {
+    const key = privateKey === undefined ? "clientSecret" : "privateKey";
+    const problem = `needs "issuer", the URL of the authorization server: the server must not decide who gets the ${key}`;
+    problems.push(["grant", problem]);
+  }
   if (grant === "client_credentials" && as === "caller") problems.push(["grant", 'contradicts "as": "caller"']);
   if ((grant === "id_jag") !== (idp !== undefined)) {
     problems.push(grant === "id_jag" ? ["grant", "needs idp"] : ["idp", 'has no effect without "grant": "id_jag"']);
@@ -102,7 +108,7 @@ function contradictions(auth: ServerAuth): [string, string][] {
     problems.push(["privateKey", "contradicts clientSecret; keep one"]);
   }
   if (keyId !== undefined && privateKey === undefined) problems.push(["keyId", "needs a privateKey"]);
-  if (grant !== undefined && grant !== "authorization_code" && (clientSecret ?? privateKey) === undefined) {
+  if (grant !== undefined && grant !== "authorization_code" && !hasSecret) {
     problems.push(["grant", "needs a clientId, and a clientSecret or a privateKey"]);
   }
   return problems;

@@ -195,7 +195,11 @@ export interface ServerObject {
      * for providers that reject the parameter. Default "auto".
      */
     readonly resource?: "auto" | false | string | undefined;
-    /** The authorization server. Default: the one that the server names. */
+    /**
+     * The authorization server. Only this one gets the clientSecret or privateKey. Default: the one
+     * that the server names at the first login; another one later needs a confirmation with "goblin
+     * login". Required for every grant but "authorization_code".
+     */
     readonly issuer?: string | undefined;
     /** The port of the redirect to http://127.0.0.1:<port>/callback. Default: a free one. */
     readonly callbackPort?: number | undefined;

@@ -50,7 +50,11 @@ export const serverAuthSchema = z.strictObject({
     .describe(
       'The resource that tokens are asked for. "auto": as the server\'s metadata says. false: none, for providers that reject the parameter.',
     ),
-  issuer: httpUrl.optional().describe("The authorization server. Default: the one that the server names."),
+  issuer: httpUrl
+    .optional()
+    .describe(
+      'The authorization server. Only this one gets the clientSecret or privateKey. Default: the one that the server names at the first login; another one later needs a confirmation with "goblin login". Required for every grant but "authorization_code".',
+    ),
   callbackPort: z
     .int()
     .min(1)

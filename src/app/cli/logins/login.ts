@@ -2,11 +2,12 @@
  * `goblin login`: logs in to servers that ask for it, one after the other, in the user's browser.
  */
 import { createInterface } from "node:readline";
-import { beginLogin } from "../../../auth/login/attempt.ts";
+import { type AttemptOptions, beginLogin, type LoginAttempt } from "../../../auth/login/attempt.ts";
 import { canonicalUrl, type LoginTarget } from "../../../auth/login/discovery.ts";
 import { beginDeviceLogin, type DeviceOptions } from "../../../auth/login/grants/device.ts";
 import { isUnattended } from "../../../auth/login/grants/unattended.ts";
 import { type Probe, probe } from "../../../auth/login/probe.ts";
+import { IssuerChanged } from "../../../auth/login/secret-issuer.ts";
 import { LOCAL, type Login, LoginStore, wantedKey } from "../../../auth/login/store.ts";
 import { guardFor } from "../../../auth/login/tokens/renewals.ts";
 import { isLocalOnly } from "../../../config/local-only.ts";
@@ -107,18 +108,21 @@ async function logInTo(work: Work, isNamed: boolean): Promise<boolean> {
     return true;
   };
   const begun = { target, guard, store, challenge, metadataUrl, principal: ownerFor(auth) };
-  if (options.device) return loggedIn(await onOtherDevice(begun));
+  if (options.device) return loggedIn(await confirmingIssuer((confirmed) => onOtherDevice({ ...begun, ...confirmed })));
   let callback: Callback | undefined;
-  try {
-    const attempt = await whileWaiting(`asking how to log in to ${id}`, () =>
+  const begin = (confirmed: Confirmed): Promise<LoginAttempt> =>
+    whileWaiting(`asking how to log in to ${id}`, () =>
       beginLogin({
         ...begun,
+        ...confirmed,
         redirectUri: async (wanted) => {
-          callback = await openCallback(auth.callbackPort, wanted);
+          callback ??= await openCallback(auth.callbackPort, wanted);
           return callback.redirectUri;
         },
       }),
     );
+  try {
+    const attempt = await confirmingIssuer(begin);
     await show(attempt.url, `"${id}" at ${attempt.issuer}`, options);
     const waited = (): Promise<URL> =>
       whileWaiting("waiting for the login in the browser", () => callback!.wait(attempt.state));
@@ -127,6 +131,33 @@ async function logInTo(work: Work, isNamed: boolean): Promise<boolean> {
   } finally {
     callback?.close();
   }
+}
+
+type Confirmed = Pick<AttemptOptions, "confirmedIssuer">;
+
+/** Begins a login. If another issuer would get the client secret, asks the person first. */
+async function confirmingIssuer<T>(begin: (confirmed: Confirmed) => Promise<T>): Promise<T> {
+  try {
+    return await begin({});
+  } catch (error) {
+    if (!(error instanceof IssuerChanged) || !process.stdin.isTTY || !process.stderr.isTTY) throw error;
+    console.error("The server names another authorization server than before:");
+    console.error(clean(`  before: ${error.pinned}`));
+    console.error(clean(`  now:    ${error.named}`));
+    if (!(await isConfirmed("Send the client secret of the config to the new one? [y/N] "))) throw error;
+    return begin({ confirmedIssuer: error.named });
+  }
+}
+
+/** The end of input counts as no. */
+async function isConfirmed(question: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await new Promise<string>((resolve) => {
+    lines.once("close", () => resolve(""));
+    lines.question(question, resolve);
+  });
+  lines.close();
+  return /^y(es)?$/i.test(answer.trim());
 }
 
 async function onOtherDevice(work: DeviceOptions): Promise<Login> {

@@ -8,6 +8,7 @@ import { canonicalUrl, type Discovered, discover } from "../discovery.ts";
 import { LoginError } from "../login-error.ts";
 import { errorCodeOf, oauth, requestOptions, whatWentWrong } from "../oauth.ts";
 import { clientAuth, registrationAt } from "../registration.ts";
+import { admitIssuer } from "../secret-issuer.ts";
 import { type Login, type Registration, wantedKey } from "../store.ts";
 
 export interface DeviceLogin {
@@ -53,7 +54,8 @@ export async function beginDeviceLogin(options: DeviceOptions): Promise<DeviceLo
       remedy: "Log in without --device.",
     });
   }
-  const client = await registrationAt({ ...options, authorizationServer: server, redirectUri: undefined });
+  const client = await registrationAt({ ...options, ...found, redirectUri: undefined });
+  const pinIssuer = await admitIssuer({ ...options, client, issuer: server.issuer });
   const { wanted } = await store.read();
   const key = wantedKey(canonicalUrl(target.url), options.principal);
   const scopes = scopesFor(found, target, { challenge, wanted: wanted[key] });
@@ -66,6 +68,7 @@ export async function beginDeviceLogin(options: DeviceOptions): Promise<DeviceLo
       ...(scopes.length > 0 && { scope: scopes.join(" ") }),
       ...(namesResource && { resource: found.resource }),
     };
+    await pinIssuer();
     const answer = await deviceAuthorizationRequest(
       ...([server, as, await clientAuth(client), parameters] as const),
       await requestOptions(guard),
@@ -79,6 +82,7 @@ export async function beginDeviceLogin(options: DeviceOptions): Promise<DeviceLo
       finish: () => finish(begun, code),
     };
   } catch (error) {
+    if (error instanceof LoginError) throw error;
     throw new LoginError({ server: target.id, step, what: whatWentWrong(error), remedy: remedyFor(error) });
   }
 }

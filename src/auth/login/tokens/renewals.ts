@@ -66,7 +66,9 @@ export class Renewals {
     const url = canonicalUrl(target.url);
     const { logins, wanted } = await this.#store.read();
     const stored = logins.find((one) => one.url === url && one.principal === principal);
-    const isOther = stored?.accessToken !== known?.accessToken && stored?.client.clientId === target.auth.clientId;
+    const { clientId, issuer } = target.auth;
+    const isOfConfig = stored?.client.clientId === clientId && stored?.issuer === issuer;
+    const isOther = isOfConfig && stored?.accessToken !== known?.accessToken;
     if (stored && isOther && (stored.expiresAt ?? Infinity) > Date.now()) return stored;
     const guard = await guardFor(target);
     const { challenge } = await probe(target, guard);

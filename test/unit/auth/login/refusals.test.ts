@@ -160,7 +160,7 @@ describe("metadata", () => {
 
 test("a server that does not accept the configured issuer is named, and the issuer is not asked", async () => {
   const other = await startMalicious();
-  await expectRefusal(begin({ auth: { issuer: other.origin } }), /choosing/, /does not accept tokens of http/);
+  await expectRefusal(begin({ auth: { issuer: other.origin } }), /choosing/, /the config has the issuer http/);
   expect(other.asked).toEqual([]);
 });
 
@@ -310,10 +310,65 @@ describe("registration", () => {
     expect(server.asked.filter((one) => one === "POST /register")).toHaveLength(1);
   });
 
+  test.each([
+    ["no end of its secret", 201, { client_secret: "s" }],
+    ["null as the end of its secret", 201, { client_secret: "s", client_secret_expires_at: null }],
+    ["the status 200", 200, { client_secret: "s", client_secret_expires_at: 0 }],
+    ["null in place of a secret", 201, { client_secret: null }],
+  ])("that is answered with %s is good for a login (C2)", async (_, status, members) => {
+    server.answers.set("/register", { status, body: { client_id: "made", ...members } });
+    await comeBack({});
+    const { client } = (await store.read()).logins[0]!;
+    expect(client.clientSecret).toBe(members.client_secret ?? undefined);
+    expect(client.secretExpiresAt).toBeUndefined();
+  });
+
+  test("asks for a secret in the body where both ways are possible, as the Python SDK needs it (C2)", async () => {
+    const methods = ["client_secret_basic", "client_secret_post"];
+    server.forge(METADATA, { token_endpoint_auth_methods_supported: methods });
+    await begin();
+    expect(server.registrations).toMatchObject([{ token_endpoint_auth_method: "client_secret_post" }]);
+  });
+
   test("that is not possible says what to configure", async () => {
     server.forge(METADATA, { registration_endpoint: undefined });
     await expectRefusal(begin(), /registering at/, /Register a client there with the redirect URL .+"auth.clientId"/);
   });
+});
+
+describe("a server without any OAuth metadata", () => {
+  beforeEach(() => {
+    server.answers.delete(PRM);
+    server.answers.delete(METADATA);
+  });
+
+  test("has its login at the paths of 2025-03-26 (C7)", async () => {
+    const attempt = await begin();
+    expect(attempt.url).toMatch(new RegExp(`^${server.origin}/authorize\\?`));
+    const redirect = new URL(REDIRECT);
+    redirect.search = new URLSearchParams({ code: "c0de", state: attempt.state }).toString();
+    await attempt.finish(redirect);
+    expect(server.asked.filter((one) => one.startsWith("POST"))).toEqual(["POST /register", "POST /token"]);
+    expect((await store.read()).logins).toMatchObject([{ accessToken: "stolen", issuer: server.origin }]);
+  });
+
+  test("and without these paths is named, with what may be wrong (C7)", async () => {
+    server.answers.delete("/register");
+    await expectRefusal(begin(), /looking for a login at http/, /it has no OAuth metadata, .+\/register does not work/);
+  });
+
+  test("of which another issuer is configured is not guessed at (C7)", async () => {
+    const other = await startMalicious();
+    other.answers.delete(METADATA);
+    await expectRefusal(begin({ auth: { issuer: other.origin } }), /reading the metadata of http/, /it has none/);
+    expect(other.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
+  });
+});
+
+test("an issuer that nobody named may end with a slash, as that of the Python SDK does (C2)", async () => {
+  server.answers.delete(PRM);
+  server.forge(METADATA, { issuer: `${server.origin}/` });
+  expect((await begin()).issuer).toBe(`${server.origin}/`);
 });
 
 test("the resource can be left out or chosen", async () => {

@@ -26,7 +26,7 @@ const login: Login = {
   scopes: ["a"],
 };
 const add = (one: Login) => (book: { logins: readonly Login[] }) =>
-  ({ registrations: {}, wanted: {}, logins: [...book.logins, one] }) as const;
+  ({ registrations: {}, wanted: {}, issuers: {}, logins: [...book.logins, one] }) as const;
 
 test("another process with the same folder reads what was written; nobody else can", async () => {
   const env = stateEnv();
