@@ -59,7 +59,7 @@ export function createGateway(options: GatewayOptions) {
   const directory = new Directory(serverInfo, catalog, servers);
   const address = { url: "" };
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });
-  const connect = logins && createConnect(logins, { config, guards, pairing, address });
+  const connect = logins && createConnect(logins, { config, guards, pairing, address, access: clients.access });
   const approvals = createApprovals({ ...core, ...clients, address }, options.approvals);
   const masking = new Masking({ config, masker: logs.masker, meters });
   const stages = { masker: logs.masker, masking, loginLinks: connect, localTools, waiting, seen, results };

@@ -301,3 +301,42 @@ test("a server without a login has no link", async () => {
   expect(answer.status).toBe(409);
   expect(await answer.text()).toContain("goblin auth");
 });
+
+test("A-M6: the page knows only the servers that the principal may see", async () => {
+  const vault = { url: "http://127.0.0.1:9/mcp", auth: { as: "caller" } };
+  const [oidc, behind] = await Promise.all([startOidc(), startScripted({ transport: "http" })]);
+  const guarded = await startGuarded({ behind: behind.url, issuer: oidc.url, scope: "mcp:use" });
+  const goblin = await startGoblin(
+    {
+      mcpServers: { remote: { url: guarded.url, auth: { as: "caller" } }, vault },
+      profiles: { surf: { servers: ["remote"] } },
+      policy: { rules: [{ effect: "deny", who: { clients: ["ruled"] }, server: "vault" }] },
+      gateway: {
+        auth: {
+          clients: {
+            limited: { token: "token-of-limited-01234", profile: "surf" },
+            ruled: { token: "token-of-ruled-0123456" },
+            free: { token: "token-of-free-01234567" },
+          },
+        },
+      },
+    },
+    { logins: await loginsOf(stateEnv()) },
+  );
+  const here = { oidc, guarded, goblin };
+  const opened = async (token: string) => {
+    const link = await linkFor(here, { authorization: `Bearer ${token}` });
+    const browser = new Browser();
+    return { link, browser, page: await browser.submit(link, { token }) };
+  };
+  for (const token of ["token-of-limited-01234", "token-of-ruled-0123456"]) {
+    const { link, browser, page } = await opened(token);
+    expect(page.text).toContain("remote");
+    expect(page.text).not.toContain("vault");
+    const hidden = await browser.submit(link, { server: "vault" });
+    const unknown = await browser.submit(link, { server: "nobody" });
+    expect(hidden.text).toContain("This server asks for no login now.");
+    expect(hidden.text).toBe(unknown.text);
+  }
+  expect((await opened("token-of-free-01234567")).page.text).toContain("vault");
+});

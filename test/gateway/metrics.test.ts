@@ -162,6 +162,7 @@ test("requests are counted by who sent them, under names of the config only", as
         },
         oauth: { issuers: [{ issuer: issuer.url }] },
       },
+      admin: { tokens: ["an-admin-token"] },
     },
   });
   const signed = await Promise.all(["alice", "bob", "carol"].map((sub) => issuer.sign({ claims: { sub } })));
@@ -173,7 +174,7 @@ test("requests are counted by who sent them, under names of the config only", as
     await http.call("tools/call", { name: "one_echo", arguments: { text: "x" } });
     await http.call("tools/call", { name: "nothing" });
   }
-  const found = await scrape(goblin.origin, { authorization: "Bearer a-plain-token" });
+  const found = await scrape(goblin.origin, { authorization: "Bearer an-admin-token" });
   const counted = (who: string, profile: string) =>
     ["ok", "error"].map((outcome) => valueIn(found, "mcpCallerRequestsTotal", { who, profile, outcome }));
   expect(counted("ci", "research")).toEqual([2, 1]);
@@ -182,6 +183,48 @@ test("requests are counted by who sent them, under names of the config only", as
   expect(counted(issuer.url, "")).toEqual([6, 3]);
   // No person becomes a label.
   expect(found.get("mcpCallerRequestsTotal")?.samples).toHaveLength(8);
+});
+
+test("A-M5: a client's token shows only the servers that it may see, and no callers", async () => {
+  const [web, vault] = await Promise.all([startScripted({ name: "web" }), startScripted({ name: "vault" })]);
+  const goblin = await startGoblin({
+    mcpServers: { web: web.entry, vault: vault.entry },
+    profiles: { surf: { servers: ["web"] } },
+    policy: { rules: [{ effect: "deny", who: { clients: ["ruled"] }, server: "vault" }] },
+    gateway: {
+      auth: {
+        tokens: ["a-plain-token"],
+        clients: {
+          bob: { token: "token-of-bob" },
+          ci: { token: "token-of-ci", profile: "surf" },
+          ruled: { token: "token-of-ruled" },
+        },
+      },
+      admin: { tokens: ["an-admin-token"] },
+    },
+  });
+  for (const name of ["web_echo", "vault_echo"]) {
+    const http = rawHttp(goblin.url);
+    http.headers = { authorization: "Bearer token-of-bob" };
+    await http.initialize();
+    await http.call("tools/call", { name, arguments: { text: "x" } });
+  }
+  const page = async (token: string): Promise<string> => {
+    const answer = await fetch(`${goblin.origin}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    const text = await answer.text();
+    parsePrometheus(text);
+    return text;
+  };
+  const all = await page("an-admin-token");
+  for (const said of ['serverId="vault"', 'server_id="web"', 'who="bob"']) expect(all).toContain(said);
+  for (const token of ["token-of-ci", "token-of-ruled"]) {
+    const limited = await page(token);
+    expect(limited).toContain('mcpRequestsTotal{serverId="web",method="tools/call",outcome="ok"} 1');
+    expect(limited).not.toMatch(/vault|bob/);
+  }
+  const plain = await page("a-plain-token");
+  expect(plain).toContain('server_id="vault"');
+  expect(plain).not.toContain("bob");
 });
 
 test("the page is guarded like everything else", async () => {

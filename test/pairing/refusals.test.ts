@@ -300,11 +300,21 @@ describe("registration", () => {
     ]);
   });
 
-  test("a flood from one network is held back", async () => {
+  test("A-M10: a flood from one network fills no memory, and does not keep the owner's client out", async () => {
     const gateway = await startPaired();
-    const client = handMade(gateway);
-    for (let i = 0; i < 10; i++) await client.register();
-    await expect(client.register()).rejects.toThrow("HTTP 429");
+    const stranger = handMade(gateway);
+    for (let i = 0; i < 30; i++) await stranger.register();
     expect((await gateway.store.read()).clients).toHaveLength(10);
+    const { client, clientId, tokens } = await paired(gateway);
+    expect(clientId.length).toBeGreaterThan(100);
+    const headers = { authorization: `Bearer ${tokens.access_token}` };
+    expect((await fetch(`${gateway.issuer}/metrics`, { headers })).status).toBe(200);
+    expect((await client.refresh(clientId, tokens.refresh_token)).status).toBe(200);
+  });
+
+  test("A-M10: an id that nobody sealed here is not a client", async () => {
+    const gateway = await startPaired();
+    const url = `${gateway.issuer}/oauth/authorize?client_id=${"A".repeat(200)}&redirect_uri=http://127.0.0.1:9/callback`;
+    expect(await (await fetch(url)).text()).toContain("This client is not registered here any more");
   });
 });

@@ -1,5 +1,5 @@
 /** Connects logins with the config, the guard and the address: their page, and callers' tokens. */
-
+import type { Access } from "../../auth/access/access.ts";
 import { isOnBehalf } from "../../auth/login/grants/on-behalf.ts";
 import { Subjects } from "../../auth/login/grants/subjects.ts";
 import type { Logins } from "../../auth/login/logins.ts";
@@ -11,6 +11,7 @@ import { isLocalOnly } from "../../config/local-only.ts";
 import type { LiveGuards } from "../../front/http/guard.ts";
 
 export interface ConnectParts {
+  readonly access: Pick<Access, "serversOf">;
   readonly config: LiveConfig;
   readonly guards: LiveGuards;
   readonly pairing: Pairing | undefined;
@@ -72,7 +73,7 @@ function proofOf({ principal, isAdmin }: Asker, base: URL, { config, pairing }: 
 }
 
 export function createConnect(logins: Logins, parts: ConnectParts): Connect {
-  const { config, guards, address } = parts;
+  const { config, guards, address, access } = parts;
   followSubjects(logins, parts);
   const publicUrl = (): string | undefined => config.current.gateway.publicUrl;
   const connect = new Connect(
@@ -81,6 +82,13 @@ export function createConnect(logins: Logins, parts: ConnectParts): Connect {
       metadataUrl: () => config.current.oauth.clientMetadataUrl,
       admits: (principal) => guards.main.admits(principal, "client"),
       administers: (principal) => guards.main.admits(principal, "admin"),
+      visibleServers(principal) {
+        if (guards.main.admits(principal, "admin")) return undefined;
+        const shows = access.serversOf(principal);
+        const hidden = config.current.servers.filter(({ id }) => !shows(id));
+        if (hidden.length === 0) return undefined;
+        return config.current.servers.flatMap(({ id, auth }) => (auth && shows(id) ? [id] : []));
+      },
       proofOf: (link, base) => proofOf(link, base, parts),
       identify: async (token, host) => {
         const headers: Record<string, string | undefined> = { host, authorization: `Bearer ${token}` };

@@ -110,6 +110,12 @@ export class Access extends EventEmitter<AccessEvents> {
     return named?.kind === "p" && Object.hasOwn(tied, named.name) ? tied[named.name]!.scopes : [];
   }
 
+  /** Returns which servers exist for a principal, at whatever endpoint it connects. */
+  serversOf(principal: Principal): (serverId: string) => boolean {
+    const place = this.placeOf("", principal);
+    return (serverId) => place !== undefined && place.visibility?.showsServer(serverId) !== false;
+  }
+
   /** Keeps the visibility of a client up to date, until `unfollow`. */
   follow(follower: Follower): void {
     this.#followers.add(follower);

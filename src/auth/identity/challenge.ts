@@ -2,7 +2,6 @@
  * Tells clients how to get in: the WWW-Authenticate header (RFC 6750, RFC 9728) and the metadata of
  * the protected resource that it points to.
  */
-import { namedBy } from "../access/endpoints.ts";
 import type { CredentialRequest, CredentialsConfig, Unidentified } from "./credentials.ts";
 import { endpointPath } from "./endpoint-audience.ts";
 
@@ -18,7 +17,7 @@ export function challenge(config: CredentialsConfig, asked: CredentialRequest, r
   const parts = [isBound ? 'DPoP realm="goblin", algs="ES256 ES384 PS256 EdDSA"' : REALM];
   if (refusal.why === "invalid") parts.push('error="invalid_token"');
   if (refusal.why === "scope") parts.push('error="insufficient_scope"');
-  const scopes = refusal.why === "scope" ? refusal.scopes : scopesAt(config, asked.path);
+  const scopes = refusal.why === "scope" ? refusal.scopes : scopesOf(config);
   if (scopes.length > 0) parts.push(`scope="${scopes.join(" ")}"`);
   parts.push(`resource_metadata="${baseOf(config, asked)}${METADATA_PATH}${endpointPath(asked.path) ?? "/mcp"}"`);
   return parts.join(", ");
@@ -34,10 +33,11 @@ export function resourceMetadata(
   endpoint: string,
 ): object | undefined {
   const issuers = issuersOf(config);
-  // Whether a profile or a server exists is nothing that a stranger must know: all have metadata.
+  // A stranger must not learn whether a profile or a server exists: all have the same metadata. A
+  // client that lacks a profile's scope is told so when it comes with a token.
   const path = endpoint === "" || endpoint === "/" ? "/mcp" : endpointPath(endpoint);
   if (issuers.length === 0 || path === undefined) return undefined;
-  const scopes = scopesAt(config, path);
+  const scopes = scopesOf(config);
   return {
     resource: baseOf(config, asked) + path,
     authorization_servers: issuers,
@@ -54,11 +54,6 @@ function issuersOf({ auth, publicUrl }: CredentialsConfig): string[] {
   return auth.pairing && publicUrl !== undefined ? [...issuers, publicUrl.replace(/\/$/, "")] : issuers;
 }
 
-/** The scopes to ask for at an endpoint. */
-function scopesAt(config: CredentialsConfig, path: string): string[] {
-  return [...new Set([...scopesOf(config), ...profileScopes(config, endpointPath(path) ?? "/mcp")])];
-}
-
 /** The scopes that every request needs. */
 function scopesOf({ auth }: CredentialsConfig): string[] {
   return [...new Set(auth.oauth?.issuers.flatMap(({ requiredScopes }) => requiredScopes))];
@@ -68,11 +63,4 @@ function scopesOf({ auth }: CredentialsConfig): string[] {
 function baseOf({ publicUrl, tls }: CredentialsConfig, asked: CredentialRequest): string {
   if (publicUrl !== undefined) return publicUrl.replace(/\/$/, "");
   return `${tls ? "https" : "http"}://${asked.header("host") ?? "127.0.0.1"}`;
-}
-
-/** The scopes that open a profile: a client asks for those that the metadata names. */
-function profileScopes({ auth }: CredentialsConfig, path: string): readonly string[] {
-  const named = namedBy(path.slice("/mcp".length));
-  const tied = auth.oauth?.profiles ?? {};
-  return named?.kind === "p" && Object.hasOwn(tied, named.name) ? tied[named.name]!.scopes : [];
 }

@@ -16,13 +16,20 @@ const GROUP_CLAIMS = ["groups", "roles", "realm_access.roles"];
 const CLIENT_CLAIMS = ["azp", "client_id", "cid", "appid"];
 const NAME_CLAIMS = ["preferred_username", "email", "username", "upn"];
 const MAX_NAME = 100;
+/** Begins the subject of a token that names a client only. No person's subject may begin so. */
+const CLIENT_SUBJECT = "client ";
 
 export function principalOf(
   claims: Claims,
   { config, adminScope, expiresAt }: { config: IssuerConfig; adminScope: string | undefined; expiresAt: number },
 ): Principal {
   const client = firstText(claims, CLIENT_CLAIMS);
-  const subject = claims.sub ?? (client === undefined ? undefined : `client ${client}`);
+  const subject = claims.sub ?? (client === undefined ? undefined : `${CLIENT_SUBJECT}${client}`);
+  if (typeof claims.sub === "string" && claims.sub.startsWith(CLIENT_SUBJECT)) {
+    throw new Error(
+      `a token of ${config.issuer} has a subject that stands for a client: ${JSON.stringify(claims.sub)}`,
+    );
+  }
   if (typeof subject !== "string" || subject === "") {
     throw new Error(`a token of ${config.issuer} names neither a subject nor a client`);
   }
@@ -32,7 +39,7 @@ export function principalOf(
     id: `${config.issuer}\u001f${subject}`,
     name: (firstText(claims, NAME_CLAIMS) ?? subject).slice(0, MAX_NAME),
     client,
-    groups: paths.flatMap((path) => wordsIn(valueAt(claims, path))),
+    groups: paths.flatMap((path) => groupsIn(valueAt(claims, path))),
     scopes,
     isAdmin: adminScope !== undefined && scopes.has(adminScope),
     expiresAt,
@@ -54,6 +61,11 @@ function valueAt(claims: Claims, path: string): unknown {
 function wordsIn(value: unknown): string[] {
   if (typeof value === "string") return value.split(" ").filter(Boolean);
   return Array.isArray(value) ? value.filter((word): word is string => typeof word === "string") : [];
+}
+
+/** A list of groups, or one group, whose name may have spaces. */
+function groupsIn(value: unknown): string[] {
+  return typeof value === "string" && value !== "" ? [value] : wordsIn(Array.isArray(value) ? value : undefined);
 }
 
 function firstText(claims: Claims, names: readonly string[]): string | undefined {

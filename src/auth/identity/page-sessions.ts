@@ -4,7 +4,7 @@
  * Invariant: the cookie alone opens nothing. Browsers send it to every port of a host, so each
  * request must also carry the page's key in a header. Only a page of this very origin has stored
  * that key; a page of another origin cannot send the header at all. A cookie is signed, names an
- * admin, and ends with that admin's credential.
+ * admin, and ends with that admin's credential, or when the admin logs out of the page.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { cookieIn } from "../../lib/text/cookie.ts";
@@ -18,6 +18,8 @@ const CODE_MS = 2 * 60_000;
 const COOKIE_MS = 12 * 3_600_000;
 /** Codes that nobody used yet. */
 const MAX_CODES = 100;
+/** Sessions that ended before their cookies do. */
+const MAX_ENDED = 10_000;
 
 interface Claims {
   readonly id: string;
@@ -37,6 +39,8 @@ export interface PageSession {
 
 export class PageSessions {
   readonly #codes = new Map<string, { readonly principal: Principal; readonly until: number }>();
+  /** The digests of the keys of sessions that were ended, and when their cookies end. */
+  readonly #ended = new Map<string, number>();
   readonly #mark: (text: string) => string;
   readonly #now: () => number;
 
@@ -80,6 +84,22 @@ export class PageSessions {
 
   /** Returns the admin whose page sent the request. The caller checks that it still is one. */
   principal(asked: Pick<CredentialRequest, "header">): Principal | undefined {
+    const claims = this.#claims(asked);
+    if (!claims) return undefined;
+    const { id, name, ends = Number.POSITIVE_INFINITY } = claims;
+    return { id, name, groups: [], scopes: undefined, isAdmin: true, expiresAt: ends };
+  }
+
+  /** Ends the session of the page that sent the request: its cookie and key open nothing more. */
+  end(asked: Pick<CredentialRequest, "header">): void {
+    const claims = this.#claims(asked);
+    if (!claims) return;
+    for (const [key, until] of this.#ended) if (until <= this.#now()) this.#ended.delete(key);
+    if (this.#ended.size >= MAX_ENDED) this.#ended.delete(this.#ended.keys().next().value!);
+    this.#ended.set(claims.key, claims.until);
+  }
+
+  #claims(asked: Pick<CredentialRequest, "header">): Claims | undefined {
     const key = asked.header(PAGE_HEADER);
     const cookie = cookieIn(asked.header("cookie"), PAGE_COOKIE);
     if (key === undefined || cookie === undefined) return undefined;
@@ -87,8 +107,7 @@ export class PageSessions {
     if (!isEqual(mark, this.#mark(`page ${payload}`))) return undefined;
     const claims = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as Claims;
     if (claims.until <= this.#now() || !isEqual(digestOf(key), claims.key)) return undefined;
-    const { id, name, ends = Number.POSITIVE_INFINITY } = claims;
-    return { id, name, groups: [], scopes: undefined, isAdmin: true, expiresAt: ends };
+    return this.#ended.has(claims.key) ? undefined : claims;
   }
 }
 

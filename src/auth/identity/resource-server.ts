@@ -6,6 +6,7 @@
  * the reason goes to the log. A verified token is remembered until it expires, by its digest.
  */
 import * as jose from "jose";
+import { isRecord } from "../../lib/structures/record.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
 import type { Principal } from "../../mcp/protocol/principal.ts";
 import { type Claims, principalOf } from "./claims.ts";
@@ -206,10 +207,10 @@ export class ResourceServer {
   /** `end`: of the token; `until`: of what is known about it. */
   #establish(config: IssuerConfig, claims: Claims, { end, until }: { end: number; until: number }): Established {
     const principal = principalOf(claims, { config, adminScope: this.#config.adminScope, expiresAt: end });
-    const key = claims.cnf?.["jkt"];
+    const key = boundKey(claims, config.issuer);
     const { publicUrl } = this.#config;
     const endpoints = limitedTo(claims["aud"], { accepted: config.audience, publicUrl });
-    return { issuer: config, principal, until, key: typeof key === "string" ? key : undefined, endpoints };
+    return { issuer: config, principal, until, key, endpoints };
   }
 }
 
@@ -222,11 +223,26 @@ interface Established {
   readonly isLive?: () => boolean;
 }
 
-/** Returns the issuer that a JWT names, unverified; undefined if the token is no JWT. */
+/**
+ * Returns the key that a token is bound to; undefined if it is a plain bearer token. Throws if it
+ * is bound to something that is not checked here, such as a client certificate (RFC 8705).
+ */
+function boundKey({ cnf }: Claims, issuer: string): string | undefined {
+  if (cnf === undefined) return undefined;
+  const key = isRecord(cnf) && Object.keys(cnf).length === 1 ? cnf["jkt"] : undefined;
+  if (typeof key === "string" && key !== "") return key;
+  throw new Error(`a token of ${issuer} is bound to its sender in a way that is not supported: only DPoP is (cnf.jkt)`);
+}
+
+/** Returns the issuer that a JWT names, unverified; undefined if the token is not a JWT. */
 function issuerIn(token: string): string | undefined {
+  let claims: jose.JWTPayload;
   try {
-    return jose.decodeJwt(token).iss;
+    claims = jose.decodeJwt(token);
   } catch {
     return undefined;
   }
+  // Nobody knows whose it is, so no issuer may see it.
+  if (typeof claims.iss !== "string") throw new Error("a token is a JWT that names no issuer");
+  return claims.iss;
 }

@@ -21,6 +21,8 @@ export interface ConnectOptions {
   readonly admits: (principal: Principal) => boolean;
   /** Returns whether this principal may change what all clients share. */
   readonly administers: (principal: Principal) => boolean;
+  /** Returns the servers with a login that this principal may see; undefined: all. */
+  readonly visibleServers: (principal: Principal) => readonly string[] | undefined;
   /** Returns the principal behind a token, as a client with it would be. */
   readonly identify: (token: string, host: string | undefined) => Promise<Principal | undefined>;
   /** Returns how a person shows that the principal of a link is theirs. */
@@ -82,7 +84,7 @@ export class Connect {
   }
 
   #linkAt(base: string, who: Principal): string {
-    return `${base.replace(/\/$/, "")}/connect/${this.#links.make(who)}`;
+    return `${base.replace(/\/$/, "")}/connect/${this.#links.make(who, this.#options.visibleServers(who))}`;
   }
 
   #openOwn(): Promise<OwnAddress> {

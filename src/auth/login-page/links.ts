@@ -15,6 +15,8 @@ export interface PageLink {
   readonly name: string;
   /** Whether it administered the gateway when it got the link. It must show that it still does. */
   readonly isAdmin: boolean;
+  /** The servers that it could see when it got the link; undefined: all. */
+  readonly servers?: readonly string[] | undefined;
   readonly expiresAt: number;
 }
 
@@ -27,8 +29,8 @@ export class Links {
     this.#sealed = new SealedTexts(key, "goblin connect link");
   }
 
-  make({ id, name, isAdmin }: Principal): string {
-    return this.#sealed.seal({ principal: id, name, isAdmin, expiresAt: Date.now() + LIFE_MS });
+  make({ id, name, isAdmin }: Principal, servers: readonly string[] | undefined): string {
+    return this.#sealed.seal({ principal: id, name, isAdmin, servers, expiresAt: Date.now() + LIFE_MS });
   }
 
   /** Returns undefined if the text is no link of this gateway; "expired" if it was one. */

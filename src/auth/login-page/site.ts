@@ -26,6 +26,15 @@ export interface SiteOptions extends ConnectOptions {
   readonly base: URL;
 }
 
+/** A login that a form asks for. */
+interface Begun {
+  readonly visit: Visit;
+  readonly who: Principal;
+  readonly link: PageLink;
+  readonly path: string;
+  readonly serverId: string;
+}
+
 const MAX_FORM = 16 * 1024;
 const MOST_NOTES = 500;
 const AGAIN = "Make the call again to get a new one.";
@@ -83,11 +92,11 @@ export class Site {
     if (link.principal !== "") {
       const who = this.#whoIs(visit, link);
       if (!who) return this.#identity.ask(request, { link, path, visit });
-      return answer(200, this.#list(who, this.#noteFor(visit!)));
+      return answer(200, this.#list(who, link, this.#noteFor(visit!)));
     }
     if (!this.#options.admits(ANYONE)) return answer(403, notePage("This link is not valid any more", AGAIN));
-    if (visit) return answer(200, this.#list(ANYONE, this.#noteFor(visit)));
-    return answer(200, this.#list(ANYONE, undefined), this.#keep(this.#visits.begin("")));
+    if (visit) return answer(200, this.#list(ANYONE, link, this.#noteFor(visit)));
+    return answer(200, this.#list(ANYONE, link, undefined), this.#keep(this.#visits.begin("")));
   }
 
   async #act(request: Request, link: PageLink, path: string): Promise<Response> {
@@ -105,24 +114,26 @@ export class Site {
       return answer(400, notePage("Cookies are needed", "Allow cookies for this page and open the link again."));
     const who = link.principal === "" ? this.#anyone() : this.#whoIs(visit, link);
     if (!who) return this.#identity.ask(request, { link, path, visit });
-    return this.#begin({ visit, who, path, serverId: form.get("server") ?? "" });
+    return this.#begin({ visit, who, link, path, serverId: form.get("server") ?? "" });
   }
 
-  async #begin(given: { visit: Visit; who: Principal; path: string; serverId: string }): Promise<Response> {
+  async #begin(given: Begun): Promise<Response> {
     const { logins, base, metadataUrl } = this.#options;
-    const { visit, who, path, serverId } = given;
+    const { visit, who, link, path, serverId } = given;
     try {
       const attempt = await logins.begin(serverId, {
-        owners: this.#ownersFor(who),
+        // A hidden server gets the same answer as one that does not exist.
+        owners: isVisible(serverId, link) ? this.#ownersFor(who) : [],
         redirectUri: at(base, "callback"),
         metadataUrl: metadataUrl(),
         documentFor: base.protocol === "https:" ? (tag) => at(base, `client/${tag}.json`) : undefined,
       });
-      if (!attempt) return answer(200, this.#list(who, { text: "This server asks for no login now.", isBad: false }));
+      if (!attempt)
+        return answer(200, this.#list(who, link, { text: "This server asks for no login now.", isBad: false }));
       this.#attempts.add({ attempt, serverId, visitId: visit.id, principal: who.id, link: path });
       return answer(200, leavePage(`Log in to ${serverId}`, attempt.url));
     } catch (error) {
-      return answer(200, this.#list(who, problem(error)));
+      return answer(200, this.#list(who, link, problem(error)));
     }
   }
 
@@ -146,9 +157,9 @@ export class Site {
     return redirect(at(base, begun.link));
   }
 
-  #list(who: Principal, note: Note | undefined): Page {
+  #list(who: Principal, link: PageLink, note: Note | undefined): Page {
     const owners = this.#ownersFor(who);
-    const rows = this.#options.logins.waiting(owners);
+    const rows = this.#options.logins.waiting(owners).filter(({ id }) => isVisible(id, link));
     return listPage(
       rows,
       { name: who.name, note },
@@ -186,6 +197,10 @@ export class Site {
   #keep(visit: Visit): Record<string, string> {
     return { "set-cookie": this.#visits.cookie(visit, this.#options.base) };
   }
+}
+
+function isVisible(serverId: string, { servers }: PageLink): boolean {
+  return servers === undefined || servers.includes(serverId);
 }
 
 function problem(error: unknown): Note {

@@ -4,15 +4,17 @@
  *
  * A server's metadata decides where those of a login go, so each is guarded. Metadata of a public
  * server cannot lead to a private address or to plain HTTP, not even at the server's own name: only
- * what the config itself names may be there. The address is checked when the socket connects, so
- * that no second look-up can give another one. Every request is bounded in time and size, and no
- * redirect is followed.
+ * what the config itself names may be there. Metadata of a server in a private network may lead to
+ * others there, but not to this machine: the gateway's own API listens here. The address is checked
+ * when the socket connects, so that no second look-up can give another one. Every request is
+ * bounded in time and size, and no redirect is followed.
  */
 import { type LookupAddress, lookup } from "node:dns";
 import http, { type IncomingMessage } from "node:http";
 import { isIP, type LookupFunction } from "node:net";
+import { networkInterfaces } from "node:os";
 import { readBounded } from "../../lib/http-client/read-bounded.ts";
-import { isPrivateAddress } from "../../lib/text/private-address.ts";
+import { isLoopbackAddress, isPrivateAddress } from "../../lib/text/private-address.ts";
 
 /** The part of fetch's options that a login uses. */
 export interface GuardedInit {
@@ -62,7 +64,10 @@ export async function createGuard(configured: readonly string[], options: GuardO
   const allowsPrivate = inside.has(server!.hostname);
   const allowsPlain = server!.protocol === "http:";
   const isExposed = allowsPlain && !allowsPrivate;
-  return { isExposed, ...guarded({ plain, inside, known, allowsPlain, allowsPrivate, timeoutMs, look }) };
+  const all = [...inside].flatMap((hostname) => known.get(hostname) ?? []).map(({ address }) => address);
+  const isNamed = all.some((address) => isLoopbackAddress(address)) ? () => true : (one: string) => all.includes(one);
+  const allowed = { plain, inside, known, allowsPlain, allowsPrivate, isNamed, timeoutMs, look };
+  return { isExposed, ...guarded(allowed) };
 }
 
 /** For addresses that anybody may name: only public ones, over TLS. These hosts are exempt. */
@@ -80,6 +85,8 @@ interface Allowed {
   readonly known: ReadonlyMap<string, readonly LookupAddress[]>;
   readonly allowsPlain: boolean;
   readonly allowsPrivate: boolean;
+  /** Whether the config names this address of this machine. */
+  readonly isNamed: (address: string) => boolean;
   /** An answer must be complete by then. */
   readonly timeoutMs: number;
   readonly look: LookupFunction;
@@ -88,14 +95,19 @@ interface Allowed {
 const PUBLIC = {
   allowsPlain: false,
   allowsPrivate: false,
+  isNamed: () => false,
   known: new Map<string, readonly LookupAddress[]>(),
   timeoutMs: TIMEOUT_MS,
   look: lookup as LookupFunction,
 };
 
 function guarded(allowed: Allowed): Pick<Guard, "check" | "fetch"> {
-  const { plain, inside, known, allowsPlain, allowsPrivate, timeoutMs, look } = allowed;
-  const mayBeInside = (hostname: string): boolean => allowsPrivate || inside.has(hostname);
+  const { plain, inside, known, allowsPlain, allowsPrivate, isNamed, timeoutMs, look } = allowed;
+  const problemOf = (hostname: string, address: string): Error | undefined => {
+    if (inside.has(hostname) || !isPrivateAddress(address)) return undefined;
+    if (!allowsPrivate) return leadsInside(hostname);
+    return isOfThisMachine(address) && !isNamed(address) ? leadsHere(hostname) : undefined;
+  };
 
   const check = (text: string): URL => {
     if (!URL.canParse(text)) throw new Error(`${JSON.stringify(text)} is not a URL`);
@@ -104,7 +116,8 @@ function guarded(allowed: Allowed): Pick<Guard, "check" | "fetch"> {
     if (url.username + url.password !== "") throw new Error("the URL has a user name or a password in it");
     const { protocol, hostname } = url;
     if (protocol === "http:" && !allowsPlain && !plain.has(hostname)) throw new Error(`${text} is not an https URL`);
-    if (!mayBeInside(hostname) && isPrivateAddress(bare(hostname))) throw leadsInside(hostname);
+    const problem = problemOf(hostname, bare(hostname));
+    if (problem) throw problem;
     return url;
   };
 
@@ -118,9 +131,8 @@ function guarded(allowed: Allowed): Pick<Guard, "check" | "fetch"> {
     look(hostname, { ...options, all: true }, (error, result) => {
       if (error) return done(error, "");
       const found = typeof result === "string" ? [{ address: result, family: isIP(result) }] : result;
-      if (!mayBeInside(hostname) && found.some(({ address }) => isPrivateAddress(address))) {
-        return done(leadsInside(hostname), "");
-      }
+      const problem = found.map(({ address }) => problemOf(hostname, address)).find((one) => one !== undefined);
+      if (problem) return done(problem, "");
       answer(found);
     });
   };
@@ -130,6 +142,15 @@ function guarded(allowed: Allowed): Pick<Guard, "check" | "fetch"> {
 
 function leadsInside(host: string): NodeJS.ErrnoException {
   return new Error(`${host} is a private address, where nothing public may lead`);
+}
+
+function leadsHere(host: string): NodeJS.ErrnoException {
+  return new Error(`${host} is this machine, where only the config may lead: set "auth.issuer" if the login is there`);
+}
+
+function isOfThisMachine(address: string): boolean {
+  if (isLoopbackAddress(address)) return true;
+  return Object.values(networkInterfaces()).some((some) => some?.some((one) => one.address === address));
 }
 
 /** A host that cannot be found is public: its look-up fails later, with a better error. */

@@ -43,6 +43,20 @@ export function isPrivateAddress(address: string): boolean {
   return blocked6.check(address, "ipv6") || (inner !== undefined && isPrivateAddress(inner));
 }
 
+/** Whether packets to this address never leave this machine. Takes an address without brackets. */
+export function isLoopbackAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return /^(?:127|0)\./.test(address);
+  if (family !== 6) return false;
+  const groups = groupsOf(address);
+  const [high = 0, low = 0] = groups.slice(6);
+  const inner = translated(address);
+  if (inner !== undefined) return isLoopbackAddress(inner);
+  const isEmbedded = groups.slice(0, 5).every((group) => group === 0) && (groups[5] === 0 || groups[5] === 0xffff);
+  // The unspecified address and ::1 are of this form, too.
+  return isEmbedded && (isLoopbackAddress(dotted(high, low)) || (groups[5] === 0 && high === 0 && low <= 1));
+}
+
 /**
  * Returns the IPv4 address that packets to this IPv6 address end up at, if a translator does it.
  */
@@ -51,6 +65,10 @@ function translated(address: string): string | undefined {
   const isNat64 = groups[0] === 0x64 && groups[1] === 0xff9b;
   const [high, low] = isNat64 ? groups.slice(6) : groups[0] === 0x2002 ? groups.slice(1, 3) : [];
   if (high === undefined || low === undefined) return undefined;
+  return dotted(high, low);
+}
+
+function dotted(high: number, low: number): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
 }
 

@@ -22,10 +22,14 @@ import {
 import { outcomes } from "../../mcp/protocol/outcomes.ts";
 import { serverStates } from "../../mcp/protocol/server-states.ts";
 import { askedDurations, type Labels, servedDurations } from "./conventional-durations.ts";
+import { GATEWAY, NO_SERVER } from "./labels.ts";
 import { conventionalBoundsMs, exposedBoundsMs, type Latency } from "./latency.ts";
 import type { LimitMeter } from "./limit-meter.ts";
 import type { Meters } from "./meters.ts";
 import { type MetricNames, withNames } from "./metric-names.ts";
+
+/** The server labels of requests that no server answered. */
+const OWN_SERIES: ReadonlySet<unknown> = new Set([GATEWAY, NO_SERVER]);
 
 export interface BackendReading {
   readonly serverId: string;
@@ -57,13 +61,21 @@ export interface MetricSources {
 
 export interface Metrics {
   readonly contentType: string;
-  /**
-   * Returns the whole page, with both names of each metric, or one. `others`: the families of other
-   * processes, which are added.
-   */
-  text(names?: MetricNames, others?: readonly Families[]): Promise<string>;
+  /** Returns the page. */
+  text(options?: PageOptions): Promise<string>;
   /** Returns all metrics as values, for another process. */
   families(): Promise<Families>;
+}
+
+export interface PageOptions {
+  /** Which of a metric's two names the page has; undefined: both. */
+  readonly names?: MetricNames | undefined;
+  /** The families of other processes, which are added. */
+  readonly others?: readonly Families[] | undefined;
+  /**
+   * Limits the page to these servers, without the names of callers. Undefined: shows everything.
+   */
+  readonly showsServer?: ((serverId: string) => boolean) | undefined;
 }
 
 /** The metrics of one process. */
@@ -256,15 +268,28 @@ export function createMetrics(sources: MetricSources): Metrics {
   return {
     contentType: registry.contentType,
     families,
-    async text(names, others = []) {
+    async text({ names, others = [], showsServer } = {}) {
+      const all = async (): Promise<Families[]> => {
+        const every = [await families(), ...others];
+        return showsServer ? every.map((one) => limitFamilies(one, showsServer)) : every;
+      };
       const page =
-        others.length === 0
+        others.length === 0 && !showsServer
           ? `${await registry.metrics()}\n${await processMetrics().metrics()}`
-          : await AggregatorRegistry.aggregate([await families(), ...others]).metrics();
+          : await AggregatorRegistry.aggregate(await all()).metrics();
       // prom-client spells it as Prometheus does not: its event-loop lag is not a number at first.
       return withNames(page.replace(/ Nan$/gm, " NaN"), names);
     },
   };
+}
+
+/** Leaves out the series of other servers, and all that name a caller. */
+function limitFamilies(families: Families, showsServer: (serverId: string) => boolean): Families {
+  const isShown = ({ labels }: MetricValue<string>): boolean => {
+    const serverId = labels["serverId"] ?? labels["goblin_server_id"] ?? NO_SERVER;
+    return labels["who"] === undefined && (OWN_SERIES.has(serverId) || showsServer(String(serverId)));
+  };
+  return families.map((family) => ({ ...family, values: family.values.filter(isShown) }));
 }
 
 let ofProcess: Registry | undefined;

@@ -67,6 +67,37 @@ test("what a browser loads is at most 80 kB", () => {
 });
 
 describe("the session of a browser", () => {
+  test("A-L6: opens nothing more after a logout, and another one is not touched", async () => {
+    const goblin = await startGoblin(config(true));
+    const [mine, other] = [await logIn(goblin, ADMIN), await logIn(goblin, ADMIN)];
+    const end = (headers: Record<string, string>) =>
+      fetch(`${goblin.origin}/ui/session`, { method: "DELETE", headers });
+    // The cookie alone, which a page of another origin could have sent, ends nothing.
+    await end({ cookie: mine["cookie"]! });
+    expect(await stateFor(goblin, mine)).toBe(200);
+    expect((await end(mine)).status).toBe(204);
+    expect(await stateFor(goblin, mine)).toBe(401);
+    expect(await stateFor(goblin, other)).toBe(200);
+  });
+
+  test("A-L6: is sent over TLS only where the public URL is https", async () => {
+    const given = config(true);
+    const publicUrl = "https://goblin.example";
+    const gateway = { ...given.gateway, publicUrl, allowedOrigins: [publicUrl] };
+    const { origin } = await startGoblin({ ...given, gateway });
+    const cookieAt = async (headers: Record<string, string>) => {
+      const answer = await fetch(`${origin}/ui/session`, {
+        method: "POST",
+        headers: { ...as(ADMIN), ...headers },
+        body: "{}",
+      });
+      return answer.headers.getSetCookie()[0]!;
+    };
+    expect(await cookieAt({ origin: "https://goblin.example" })).toContain("; Secure");
+    // On the machine itself there is no TLS.
+    expect(await cookieAt({ origin })).not.toContain("Secure");
+  });
+
   test("needs the cookie and the key; neither opens anything alone", async () => {
     const goblin = await startGoblin(config(true));
     const { cookie, ...key } = await logIn(goblin, ADMIN);

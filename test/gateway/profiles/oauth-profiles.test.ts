@@ -73,7 +73,17 @@ test("every endpoint has metadata, whether it exists or not", async () => {
   const [free, none] = await Promise.all([metadata("/mcp/p/free"), metadata("/mcp/p/none")]);
   expect(free).toMatchObject({ resource: "https://goblin.example/mcp/p/free" });
   expect(JSON.stringify(free).replace("/p/free", "/p/none")).toBe(JSON.stringify(none));
-  expect(await metadata("/mcp/p/research")).toMatchObject({ scopes_supported: ["mcp:research"] });
+  // A-L4: a profile that scopes open is not told from one that does not exist, in a challenge
+  // neither.
+  const research = await metadata("/mcp/p/research");
+  expect(JSON.stringify(research).replace("/p/research", "/p/none")).toBe(JSON.stringify(none));
+  const challenges = await Promise.all(
+    ["research", "none"].map(async (name) => {
+      const answer = await fetch(`${goblin.origin}/mcp/p/${name}`, { method: "POST" });
+      return answer.headers.get("www-authenticate")?.replace(`/p/${name}`, "");
+    }),
+  );
+  expect(challenges[0]).toBe(challenges[1]);
   expect(await metadata("/sse/s/web")).toMatchObject({ resource: "https://goblin.example/sse/s/web" });
   expect(await metadata("/other")).toMatchObject({ error: { code: "NOT_FOUND" } });
 });

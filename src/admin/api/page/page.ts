@@ -89,8 +89,17 @@ export function createPage({ config, guards }: Pick<AdminParts, "config" | "guar
     headers.set("content-encoding", "gzip");
     return new Response(new Uint8Array(packed), { headers });
   };
-  const cookie = (value: string, seconds: number): string =>
-    `${PAGE_COOKIE}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}${config.current.gateway.tls ? "; Secure" : ""}`;
+  /** Whether the browser came over TLS, as far as the config tells: a proxy may be in between. */
+  const isSecure = (request: Request): boolean => {
+    const { tls, publicUrl } = config.current.gateway;
+    if (tls) return true;
+    if (publicUrl === undefined || !publicUrl.startsWith("https:")) return false;
+    const { host, origin } = new URL(publicUrl);
+    // A proxy may put another name into Host, but leaves Origin as it is.
+    return request.headers.get("host")?.toLowerCase() === host || request.headers.get("origin") === origin;
+  };
+  const cookie = (request: Request, value: string, seconds: number): string =>
+    `${PAGE_COOKIE}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}${isSecure(request) ? "; Secure" : ""}`;
 
   const app = new Hono<PageEnv>();
   app.use("/ui/session", bodyLimit({ maxSize: MAX_BODY }));
@@ -106,9 +115,12 @@ export function createPage({ config, guards }: Pick<AdminParts, "config" | "guar
       principal = verdict.principal;
     }
     const session = pages.open(principal);
-    return c.json({ key: session.key }, 200, { "set-cookie": cookie(session.cookie, session.seconds) });
+    return c.json({ key: session.key }, 200, { "set-cookie": cookie(c.req.raw, session.cookie, session.seconds) });
   });
-  app.delete("/ui/session", (c) => c.body(null, 204, { "set-cookie": cookie("", 0) }));
+  app.delete("/ui/session", (c) => {
+    pages.end({ header: (name) => c.req.header(name) });
+    return c.body(null, 204, { "set-cookie": cookie(c.req.raw, "", 0) });
+  });
   app.get("/ui/frame", (c) => c.html(FRAME, 200, { ...SHARED, "content-security-policy": FRAME_POLICY }));
   app.get("/ui/:file{.+\\.(?:js|css|svg)}", (c) => {
     const name = FILES.find((known) => known === c.req.param("file"));

@@ -29,7 +29,7 @@ export class WholeMetrics {
     const metrics = await this.#load();
     return {
       contentType: metrics.contentType,
-      text: async (names) => metrics.text(names, await this.#others()),
+      text: async (options) => metrics.text({ ...options, others: await this.#others() }),
     };
   }
 

@@ -3,10 +3,13 @@
  * address), or one that registered itself (RFC 7591).
  *
  * A document is fetched from a public https address only, so that nobody can use the gateway to
- * reach its network. Registrations are bounded: those that no person ever let in end after a day,
- * and make room for newer ones before.
+ * reach its network. Stored registrations are bounded: those that no person ever let in end after a
+ * day, and make room for newer ones before. When there is no room, or too many come, the client id
+ * itself holds the registration, sealed, and nothing is stored. So a flood of strangers costs no
+ * memory, and does not keep the owner's client out, even if all come from the address of a tunnel.
  */
 import { randomBytes } from "node:crypto";
+import { SealedTexts } from "../../../lib/crypto/sealed-texts.ts";
 import { isRecord } from "../../../lib/structures/record.ts";
 import { clean } from "../../../lib/text/clean.ts";
 import { messageOf } from "../../../mcp/protocol/errors.ts";
@@ -34,6 +37,13 @@ export interface ClientsOptions {
   readonly refused: (reason: string) => void;
 }
 
+/** What a client id holds if the registration is not stored. */
+interface SealedClient {
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+  readonly expiresAt: number;
+}
+
 const MAX_URIS = 10;
 const MAX_NAME = 80;
 const MAX_ID = 2000;
@@ -52,11 +62,13 @@ export class Clients {
   readonly #documents = new Map<string, { readonly client: Promise<OAuthClient>; readonly until: number }>();
   readonly #fetches: Rate;
   readonly #registrations: Rate;
+  readonly #sealed: SealedTexts<SealedClient>;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
     this.#fetches = new Rate({ perNetwork: 20, total: 120, now: options.now });
     this.#registrations = new Rate({ perNetwork: 10, total: 60, now: options.now });
+    this.#sealed = new SealedTexts(options.book.store.derive("clients"), "goblin pairing client", options.now);
   }
 
   /** Rejects with an `OAuthProblem`. */
@@ -67,6 +79,8 @@ export class Clients {
     const known = (): RegisteredClient | undefined => book.current.clients.find((one) => one.id === id);
     const found = known() ?? ((await book.catchUp()) ? known() : undefined);
     if (found) return found;
+    const sealed = this.#sealed.open(id);
+    if (sealed && sealed !== "expired") return { id, name: sealed.name, redirectUris: sealed.redirectUris };
     throw new OAuthProblem(
       "invalid_client",
       "This client is not registered here any more; add the gateway to it again",
@@ -75,13 +89,15 @@ export class Clients {
 
   /** Registers a client; the answer is that of RFC 7591. Rejects with an `OAuthProblem`. */
   async register(metadata: unknown, network: string): Promise<object> {
-    if (!this.#registrations.pass(network)) throw tooMany();
     const { name, redirectUris } = readMetadata(metadata, "invalid_redirect_uri");
     const now = this.#options.now();
-    const made: RegisteredClient = { id: randomBytes(12).toString("base64url"), name, redirectUris, createdAt: now };
-    await this.#options.book.change((book) => ({ ...book, clients: withRoom(book.clients, now).concat(made) }));
+    const stored = this.#registrations.pass(network)
+      ? await this.#store({ name, redirectUris, createdAt: now })
+      : undefined;
+    const id = stored ?? this.#sealed.seal({ name, redirectUris, expiresAt: now + USED_MS });
+    if (id.length > MAX_ID) throw tooMany();
     return {
-      client_id: made.id,
+      client_id: id,
       client_id_issued_at: Math.floor(now / 1000),
       client_name: name,
       redirect_uris: redirectUris,
@@ -89,6 +105,18 @@ export class Clients {
       response_types: ["code"],
       token_endpoint_auth_method: "none",
     };
+  }
+
+  /** Returns the id of the stored registration; undefined if there is no room for it. */
+  async #store(client: Omit<RegisteredClient, "id">): Promise<string | undefined> {
+    const made: RegisteredClient = { id: randomBytes(12).toString("base64url"), ...client };
+    let isStored = false;
+    await this.#options.book.change((book) => {
+      const kept = withRoom(book.clients, client.createdAt);
+      isStored = kept !== undefined;
+      return kept ? { ...book, clients: [...kept, made] } : book;
+    });
+    return isStored ? made.id : undefined;
   }
 
   #document(id: string, network: string): Promise<OAuthClient> {
@@ -169,15 +197,18 @@ function readMetadata(metadata: unknown, code: UriCode): { name: string; redirec
   return { name: shown === "" ? redirectHost(first) : shown, redirectUris: uris as string[] };
 }
 
-/** Drops registrations that ended, and old unused ones if there are too many. */
-function withRoom(clients: readonly RegisteredClient[], now: number): RegisteredClient[] {
+/**
+ * Drops registrations that ended, and an old unused one if there are too many. Returns undefined if
+ * there is no room.
+ */
+function withRoom(clients: readonly RegisteredClient[], now: number): RegisteredClient[] | undefined {
   const isCurrent = ({ createdAt, usedAt }: RegisteredClient): boolean =>
     usedAt === undefined ? now - createdAt < UNUSED_MS : now - usedAt < USED_MS;
   const kept = clients.filter(isCurrent);
   const unused = kept.filter(({ usedAt }) => usedAt === undefined);
   if (unused.length < MAX_UNUSED && kept.length < MAX_CLIENTS) return kept;
   const [oldest] = unused;
-  if (!oldest || now - oldest.createdAt < SAFE_MS) throw tooMany();
+  if (!oldest || now - oldest.createdAt < SAFE_MS) return undefined;
   return kept.filter((one) => one !== oldest);
 }
 

@@ -203,7 +203,7 @@ function addPairing(app: Hono<Env>, pairing: Pairing, guard: () => Guard): void 
   }
 }
 
-function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => Guard): void {
+function addAdmin(app: Hono<Env>, { admin, metrics, context }: AppOptions, guard: () => Guard): void {
   for (const path of API_PATHS)
     app.all(path, admission(guard, "admin"), (c) => admin.fetch(c.req.raw, c.get("principal")));
   for (const path of PAGE_PATHS)
@@ -219,7 +219,9 @@ function addAdmin(app: Hono<Env>, { admin, metrics }: AppOptions, guard: () => G
       return c.json({ error: { code: "INVALID_PARAMS", message } }, 400);
     }
     const { contentType, text } = await metrics.load();
-    return c.body(await text(names), 200, { "content-type": contentType });
+    const who = c.get("principal");
+    const showsServer = guard().admits(who, "admin") ? undefined : context.access.serversOf(who);
+    return c.body(await text({ names, showsServer }), 200, { "content-type": contentType });
   });
 }
 

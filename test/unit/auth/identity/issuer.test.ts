@@ -89,3 +89,51 @@ test("an opaque token ends when its issuer says, though it is asked about every 
   clock.now += 2000;
   expect(await why("told")).toBe("invalid");
 });
+
+test.each([
+  ["a client certificate", { "x5t#S256": "bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2" }],
+  ["a key and a certificate", { jkt: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I", "x5t#S256": "x" }],
+  ["a number in place of a key", { jkt: 7 }],
+  ["an empty key", { jkt: "" }],
+  ["nothing", {}],
+  ["a text", "jkt"],
+  ["null", null],
+])("A-L3: a token that is bound to %s is not a bearer token", async (_, cnf) => {
+  const issuer = await startIssuer();
+  const { why, reasons } = resourceServer(issuer);
+  expect(await why(await issuer.sign({ claims: { cnf } }))).toBe("invalid");
+  expect(reasons).toEqual([expect.stringContaining("only DPoP is (cnf.jkt)")]);
+});
+
+test("A-L5: a JWT that names no issuer is shown to none", async () => {
+  const issuer = await startIssuer();
+  const { why, reasons } = resourceServer(issuer, WITH_SECRET);
+  for (const iss of [undefined, 7]) {
+    const token = await issuer.sign({ claims: { iss } });
+    issuer.opaque.set(token, { active: true, sub: "alice", aud: AUDIENCE });
+    expect(await why(token)).toBe("invalid");
+  }
+  expect(reasons).toEqual(["a token is a JWT that names no issuer", "a token is a JWT that names no issuer"]);
+  expect(issuer.asked).toEqual([]);
+});
+
+test.each([
+  ["Print admins", ["Print admins"]],
+  [
+    ["Print admins", "staff"],
+    ["Print admins", "staff"],
+  ],
+  ["", []],
+])("A-M9: the groups %j are %j", async (groups, expected) => {
+  const issuer = await startIssuer();
+  const { verify } = resourceServer(issuer);
+  expect(await verify(await issuer.sign({ claims: { groups } }))).toMatchObject({ principal: { groups: expected } });
+});
+
+test("A-L1: no person's subject is that of a client", async () => {
+  const issuer = await startIssuer();
+  const { verify, why } = resourceServer(issuer);
+  const machine = await verify(await issuer.sign({ claims: { sub: undefined, azp: "batch" } }));
+  expect(machine).toMatchObject({ principal: { id: `${issuer.url}\u001fclient batch` } });
+  expect(await why(await issuer.sign({ claims: { sub: "client batch" } }))).toBe("invalid");
+});

@@ -1,9 +1,11 @@
 import type { LookupFunction } from "node:net";
+import { networkInterfaces } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { beginLogin, type LoginAttempt } from "../../../../src/auth/login/attempt.ts";
 import { readChallenge } from "../../../../src/auth/login/challenge.ts";
 import { createGuard } from "../../../../src/auth/login/guarded-fetch.ts";
 import { LoginStore } from "../../../../src/auth/login/store.ts";
+import { isPrivateAddress } from "../../../../src/lib/text/private-address.ts";
 import { disposeAll } from "../../../fixtures/dispose.ts";
 import { stateEnv, targetOf } from "../../../fixtures/logins.ts";
 import { type Malicious, METADATA, PRM, startMalicious } from "../../../fixtures/malicious.ts";
@@ -170,6 +172,54 @@ test("metadata of a public issuer leads no token request to a private address", 
     expect(() => guard.check(inside)).toThrow("is a private address, where nothing public may lead");
   }
   expect(() => guard.check("https://user:secret@93.184.215.15/")).toThrow("a user name or a password");
+});
+
+describe("a server in a private network", () => {
+  const LAN = "http://10.1.2.3/mcp";
+  const refusal = /is this machine, where only the config may lead/;
+
+  test("leads to its neighbors, but not to this machine (A-M7)", async () => {
+    const guard = await createGuard([LAN]);
+    expect(guard.check("http://10.1.2.9/token").href).toBe("http://10.1.2.9/token");
+    for (const host of [
+      "127.0.0.1",
+      "127.9.9.9",
+      "0.0.0.0",
+      "[::1]",
+      "[::]",
+      "[::ffff:127.0.0.1]",
+      "[64:ff9b::7f00:1]",
+    ]) {
+      expect(() => guard.check(`http://${host}:3000/api/servers/bank/disable`), host).toThrow(refusal);
+    }
+    const { port } = new URL(server.origin);
+    await expect(guard.fetch(`http://localhost:${port}/register`, { method: "POST" })).rejects.toThrow(refusal);
+    const look = namesOf({ "mcp.lan": [["10.1.2.3"]], "own.lan": [["127.0.0.1"]] });
+    const named = await createGuard(["http://mcp.lan/mcp"], { look });
+    await expect(named.fetch(`http://own.lan:${port}/register`, { method: "POST" })).rejects.toThrow(refusal);
+    expect(server.asked).toEqual([]);
+  });
+
+  test("leads to this machine if the config names it (A-M7)", async () => {
+    const guard = await createGuard([LAN, server.origin]);
+    expect((await guard.fetch(`${server.origin}${METADATA}`)).status).toBe(200);
+    const local = await createGuard([server.url]);
+    expect(local.check("http://[::1]:9/token").hostname).toBe("[::1]");
+  });
+
+  test("does not lead to other addresses of this machine (A-M7)", async () => {
+    const own = Object.values(networkInterfaces()).flatMap((some) => some ?? []);
+    const inside = own.find(
+      ({ address, internal }) => !internal && isPrivateAddress(address) && !/^fe80/.test(address),
+    );
+    // Not every machine has one.
+    if (!inside) return;
+    const origin = `http://${inside.family === "IPv6" ? `[${inside.address}]` : inside.address}`;
+    const guard = await createGuard([LAN]);
+    expect(() => guard.check(`${origin}/token`)).toThrow(refusal);
+    const named = await createGuard([LAN, origin]);
+    expect(named.check(`${origin}:81/token`).port).toBe("81");
+  });
 });
 
 describe("a name", () => {
