@@ -160,6 +160,19 @@ test("a client that was limited to a profile sees nothing else", async () => {
     const answer = await new Browser().get(client.authorizationUrl(id, { resource: gateway.issuer + path }));
     expect([path, answer.status]).toEqual([path, 400]);
   }
+  // A-L9: one that asks for a server's endpoint gets that one alone.
   const server = client.authorizationUrl(id, { resource: `${gateway.issuer}/mcp/s/one` });
-  expect((await toolsOf(server))!.length).toBeGreaterThan(1);
+  const asked = await (await new Browser().get(server)).text();
+  expect(asked).toContain("<dd>the server one</dd>");
+  expect(asked).not.toContain('type="radio"');
+  const initialized = async (path: string): Promise<number> => {
+    const location = await new Browser().consent(server, await gateway.code(), { profile: "echoes" });
+    const { access_token: token } = (await (await exchange(location)).json()) as Tokens;
+    const raw = rawHttp(gateway.issuer + path);
+    raw.headers = { authorization: `Bearer ${token}` };
+    return (await raw.initialize()).status;
+  };
+  expect(await initialized("/mcp/s/one")).toBe(200);
+  for (const path of ["/mcp", "/mcp/s/other", "/mcp/p/echoes"])
+    expect([path, await initialized(path)]).toEqual([path, 401]);
 });

@@ -1,5 +1,5 @@
 /** Connects logins with the config, the guard and the address: their page, and callers' tokens. */
-import type { Access } from "../../auth/access/access.ts";
+
 import { isOnBehalf } from "../../auth/login/grants/on-behalf.ts";
 import { Subjects } from "../../auth/login/grants/subjects.ts";
 import type { Logins } from "../../auth/login/logins.ts";
@@ -8,10 +8,11 @@ import type { Proof } from "../../auth/login-page/proofs.ts";
 import type { Pairing } from "../../auth/pairing/pairing.ts";
 import type { LiveConfig } from "../../config/live-config.ts";
 import { isLocalOnly } from "../../config/local-only.ts";
+import type { FrontContext } from "../../front/context.ts";
 import type { LiveGuards } from "../../front/http/guard.ts";
 
 export interface ConnectParts {
-  readonly access: Pick<Access, "serversOf">;
+  readonly access: Pick<FrontContext["access"], "serversOf">;
   readonly config: LiveConfig;
   readonly guards: LiveGuards;
   readonly pairing: Pairing | undefined;

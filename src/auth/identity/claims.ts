@@ -8,6 +8,7 @@ export type Claims = Readonly<Record<string, unknown>> & {
   readonly sub?: string;
   /** Only of the gateway's own tokens. */
   readonly profile?: unknown;
+  readonly server?: unknown;
   readonly cnf?: Readonly<Record<string, unknown>>;
 };
 

@@ -4,7 +4,7 @@
  *
  * Invariant: such a token opens that endpoint and no other route.
  */
-import { type ENDPOINT_PATHS, endpointOf } from "../access/endpoints.ts";
+import { type ENDPOINT_PATHS, endpointFor, endpointOf } from "../access/endpoints.ts";
 
 type Base = (typeof ENDPOINT_PATHS)[number];
 
@@ -37,6 +37,12 @@ export function endpointPath(path: string): string | undefined {
   // What clients of the older transport send.
   const sent = endpointOf(path, "/messages");
   return sent === undefined ? undefined : `/sse${sent}`;
+}
+
+/** Returns the endpoints of one server, of both transports. */
+export function endpointsOf(serverId: string): ReadonlySet<string> {
+  const endpoint = endpointFor("s", serverId);
+  return new Set([`/mcp${endpoint}`, `/sse${endpoint}`]);
 }
 
 function textsIn(audience: unknown): string[] {

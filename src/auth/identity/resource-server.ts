@@ -12,7 +12,7 @@ import type { Principal } from "../../mcp/protocol/principal.ts";
 import { type Claims, principalOf } from "./claims.ts";
 import type { CredentialRequest, CredentialsDeps, Identified, OwnIssuer } from "./credentials.ts";
 import { Proofs } from "./dpop.ts";
-import { endpointAudiences, endpointPath, limitedTo } from "./endpoint-audience.ts";
+import { endpointAudiences, endpointPath, endpointsOf, limitedTo } from "./endpoint-audience.ts";
 import { Issuer, SKEW_S } from "./issuer.ts";
 import { Unavailable } from "./issuer-metadata.ts";
 
@@ -186,11 +186,12 @@ export class ResourceServer {
     const end = claims.exp! * 1000;
     // No token of a paired client opens the API.
     const named = principalOf(claims, { config, adminScope: undefined, expiresAt: end });
-    const { profile } = claims;
+    const { profile, server } = claims;
     const principal = typeof profile === "string" ? { ...named, profiles: [profile] } : named;
     // A grant may end while its token is checked.
     const isLive = (): boolean => own.isLive(claims.sub!);
-    return { issuer: config, principal, until: end, key: undefined, endpoints: undefined, isLive };
+    const endpoints = typeof server === "string" ? endpointsOf(server) : undefined;
+    return { issuer: config, principal, until: end, key: undefined, endpoints, isLive };
   }
 
   /** At most one issuer is asked about opaque tokens: none of them may see those of another. */
@@ -224,8 +225,8 @@ interface Established {
 }
 
 /**
- * Returns the key that a token is bound to; undefined if it is a plain bearer token. Throws if it
- * is bound to something that is not checked here, such as a client certificate (RFC 8705).
+ * Returns the key that a token is bound to; undefined if it is a plain bearer token. Throws if the
+ * token is bound to something that is not checked here, such as a client certificate (RFC 8705).
  */
 function boundKey({ cnf }: Claims, issuer: string): string | undefined {
   if (cnf === undefined) return undefined;

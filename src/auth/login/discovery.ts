@@ -30,7 +30,7 @@ export interface Discovered {
   /** The scopes that the server's metadata lists. */
   readonly scopes: readonly string[];
   readonly authorizationServer: AuthorizationServer;
-  /** There is no metadata at all, so the endpoints are those of MCP 2025-03-26. */
+  /** There is no metadata at all, so the endpoints are the default ones. */
   readonly isAssumed: boolean;
 }
 
@@ -68,13 +68,12 @@ export async function discover(
   if (!isOwn) {
     return { resource, scopes, authorizationServer: await issuerMetadata(target, guard, issuer), isAssumed: false };
   }
-  // The Python SDK ends its issuer with a slash. Without metadata of the server, the issuer is
-  // ours.
+  // Nobody named this issuer, and the Python SDK ends its own with a slash.
   const found = await findIssuerMetadata(target, guard, { issuer, alias: `${issuer}/` });
   return { resource, scopes, authorizationServer: found ?? defaultEndpoints(issuer), isAssumed: !found };
 }
 
-/** The endpoints of an authorization server without metadata, as MCP 2025-03-26 defines them. */
+/** The endpoints of an authorization server without metadata, as early MCP clients know them. */
 function defaultEndpoints(issuer: string): AuthorizationServer {
   return {
     issuer,

@@ -155,8 +155,7 @@ async function register({ target, authorizationServer, redirectUri, guard, isAss
 
 /**
  * Fills in what the library insists on and real servers leave out: the status 201, and when a
- * secret ends. FastMCP and the Python SDK omit `client_secret_expires_at` for secrets that never
- * do.
+ * secret ends. FastMCP and the Python SDK omit `client_secret_expires_at` if the secret never ends.
  */
 async function strictRegistration(answer: Response): Promise<Response> {
   const { status, headers } = answer;

@@ -43,6 +43,8 @@ export interface Grant {
   readonly scope: string;
   /** The profile that the client is limited to; undefined: it is not limited. */
   readonly profile?: string | undefined;
+  /** The server whose endpoint its tokens open, and no other; undefined: all endpoints. */
+  readonly server?: string | undefined;
   readonly createdAt: number;
   /** When it last got a token. */
   readonly usedAt: number;

@@ -72,9 +72,7 @@ export interface PageOptions {
   readonly names?: MetricNames | undefined;
   /** The families of other processes, which are added. */
   readonly others?: readonly Families[] | undefined;
-  /**
-   * Limits the page to these servers, without the names of callers. Undefined: shows everything.
-   */
+  /** Limits the page to these servers, without the names of callers. Undefined: no limit. */
   readonly showsServer?: ((serverId: string) => boolean) | undefined;
 }
 

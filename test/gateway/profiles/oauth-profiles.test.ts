@@ -73,8 +73,7 @@ test("every endpoint has metadata, whether it exists or not", async () => {
   const [free, none] = await Promise.all([metadata("/mcp/p/free"), metadata("/mcp/p/none")]);
   expect(free).toMatchObject({ resource: "https://goblin.example/mcp/p/free" });
   expect(JSON.stringify(free).replace("/p/free", "/p/none")).toBe(JSON.stringify(none));
-  // A-L4: a profile that scopes open is not told from one that does not exist, in a challenge
-  // neither.
+  // A-L4: neither metadata nor challenges tell a profile with scopes from one that does not exist.
   const research = await metadata("/mcp/p/research");
   expect(JSON.stringify(research).replace("/p/research", "/p/none")).toBe(JSON.stringify(none));
   const challenges = await Promise.all(

@@ -21,6 +21,7 @@ export interface Agreed {
   readonly resource: string;
   readonly scope: string;
   readonly profile: string | undefined;
+  readonly server: string | undefined;
 }
 
 const LIFE_MS = 60_000;

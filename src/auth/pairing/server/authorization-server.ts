@@ -109,7 +109,12 @@ export class AuthorizationServer {
     const grant = this.grants.find(claims.sub!);
     if (grant?.clientId !== claims["client_id"])
       throw new Error(`a token is of the grant ${claims.sub}, which has ended`);
-    return { ...claims, preferred_username: `${grant!.clientHost}/${grant!.id}`, profile: grant!.profile };
+    return {
+      ...claims,
+      preferred_username: `${grant!.clientHost}/${grant!.id}`,
+      profile: grant!.profile,
+      server: grant!.server,
+    };
   }
 
   #metadata(pathname: string): Response {

@@ -43,6 +43,8 @@ interface Ticket {
   readonly resource: string;
   /** The only profile that the client asks for; undefined: the person chooses. */
   readonly profile: string | undefined;
+  /** The only server that the client asks for. */
+  readonly server: string | undefined;
   readonly expiresAt: number;
   /** The digest of the browser's cookie. */
   readonly browser: string;
@@ -118,11 +120,12 @@ export class Consent {
     const isOwn = origin === null || origin === new URL(this.#options.issuer).origin;
     const ticket = isOwn && (site === null || site === "same-origin") ? this.#open(request, form) : undefined;
     if (!ticket) return problemPage("This page is too old, or was opened in another browser");
-    const { redirectUri, state, clientId, challenge, resource } = ticket;
+    const { redirectUri, state, clientId, challenge, resource, server } = ticket;
     if (form.get("choice") !== "allow") {
       return this.#leave(redirectUri, { error: "access_denied", error_description: "The person said no", state });
     }
-    const profile = ticket.profile ?? (form.get("profile") || undefined);
+    const chosen = server === undefined ? form.get("profile") || undefined : undefined;
+    const profile = ticket.profile ?? chosen;
     if (profile !== undefined && !this.#options.profiles().includes(profile)) {
       return this.#page(ticket, { status: 400, problem: GONE });
     }
@@ -136,7 +139,7 @@ export class Consent {
     }
     const clientHost = redirectHost(redirectUri);
     const base = { grant, clientId, clientName: ticket.clientName, clientHost, scope: SCOPE };
-    const code = codes.make({ ...base, redirectUri, challenge, resource, profile });
+    const code = codes.make({ ...base, redirectUri, challenge, resource, profile, server });
     const cookie = this.#options.browsers.cookie(grant, request.headers.get("cookie"));
     return this.#leave(redirectUri, { code, state }, { "set-cookie": cookie });
   }
@@ -148,6 +151,7 @@ export class Consent {
       redirectHost: redirectHost(ticket.redirectUri),
       gateway: new URL(this.#options.issuer).host,
       profile: ticket.profile,
+      server: ticket.server,
       profiles: this.#options.profiles(),
       ticket: this.#tickets.seal(ticket),
       problem,

@@ -14,6 +14,8 @@ export interface ConsentView {
   readonly gateway: string;
   /** The only profile that the client asks for. */
   readonly profile: string | undefined;
+  /** The only server that the client asks for. */
+  readonly server: string | undefined;
   /** The profiles to choose from otherwise. */
   readonly profiles: readonly string[];
   readonly ticket: string;
@@ -22,9 +24,10 @@ export interface ConsentView {
 }
 
 export function consentPage(view: ConsentView, options: PageOptions): Response {
-  const { clientName, publishedBy, redirectHost, gateway, ticket, problem, profile, profiles } = view;
-  const isChoice = profile === undefined && profiles.length > 0;
-  const access = profile === undefined ? "every server of the gateway" : `the profile ${escaped(profile)}`;
+  const { clientName, publishedBy, redirectHost, gateway, ticket, problem, profile, server, profiles } = view;
+  const isChoice = profile === undefined && server === undefined && profiles.length > 0;
+  const limit = profile === undefined ? "every server of the gateway" : `the profile ${escaped(profile)}`;
+  const access = server === undefined ? limit : `the server ${escaped(server)}`;
   const who =
     publishedBy === undefined
       ? "It calls itself that; nobody checked it."

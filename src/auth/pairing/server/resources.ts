@@ -6,6 +6,8 @@ export interface NamedResource {
   readonly resource: string;
   /** The profile whose endpoint was named. */
   readonly profile: string | undefined;
+  /** The server whose endpoint was named. It may not exist: strangers must not learn which do. */
+  readonly server: string | undefined;
 }
 
 /** An endpoint for one profile or one server. */
@@ -30,13 +32,23 @@ export class Resources {
     const [first = this.#main, ...others] = given;
     const resource = normalized(first);
     if (others.length === 0) {
-      if (this.all.includes(resource)) return { resource, profile: undefined };
+      if (this.all.includes(resource)) return { resource, profile: undefined, server: undefined };
       const [, kind, name] =
         ENDPOINT.exec(resource.startsWith(this.#base) ? resource.slice(this.#base.length) : "") ?? [];
       const profile = this.#profiles().find((one) => kind === "p" && name === encodeURIComponent(one));
-      if (kind === "s" || profile !== undefined) return { resource: this.#main, profile };
+      const server = kind === "s" ? decoded(name!) : undefined;
+      if ((server ?? profile) !== undefined) return { resource: this.#main, profile, server };
     }
     throw new OAuthProblem("invalid_target", "resource is not an endpoint of this gateway");
+  }
+}
+
+/** Returns undefined if the text is not a part of a path. */
+function decoded(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
   }
 }
 

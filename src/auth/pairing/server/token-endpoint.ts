@@ -79,7 +79,7 @@ export class TokenEndpoint {
       throw badGrant();
     }
     this.#checkResource(form, agreed);
-    const { grant: id, clientId, clientName, clientHost, resource, scope, profile } = agreed;
+    const { grant: id, clientId, clientName, clientHost, resource, scope, profile, server } = agreed;
     const { token, state } = this.#options.refreshTokens.first(id, now());
     const times = { createdAt: now(), usedAt: now() };
     const grant: Grant = {
@@ -93,6 +93,7 @@ export class TokenEndpoint {
       ...times,
       refresh: state,
       ...(profile !== undefined && { profile }),
+      ...(server !== undefined && { server }),
     };
     if (!(await grants.add(grant))) throw badGrant();
     return this.#answer(grant, token);
@@ -114,11 +115,12 @@ export class TokenEndpoint {
     return this.#answer(known, renewed.token);
   }
 
-  #checkResource(form: URLSearchParams, agreed: Pick<Grant, "resource" | "profile">): void {
+  #checkResource(form: URLSearchParams, agreed: Pick<Grant, "resource" | "profile" | "server">): void {
     const given = form.getAll("resource");
     if (given.length === 0) return;
-    const { resource, profile } = this.#options.resources.named(given);
-    if (resource !== agreed.resource || (profile !== undefined && profile !== agreed.profile)) {
+    const { resource, profile, server } = this.#options.resources.named(given);
+    const isOther = profile !== undefined && profile !== agreed.profile;
+    if (resource !== agreed.resource || isOther || (server !== undefined && server !== agreed.server)) {
       throw new OAuthProblem("invalid_target", "resource is not what the person agreed to");
     }
   }
