@@ -44,8 +44,9 @@ export interface GuardOptions {
 
 /**
  * `configured`: the URLs that the config names, first the server's own. A host that has also a
- * public address is a public one: its owner can give its name any private address. So the names of
- * the config are looked up here, once, and lead to no other address later.
+ * public address is a public one: its owner can give its name any private address. In the same way,
+ * a host of a private network is not this machine, whatever else its name stands for. So the names
+ * of the config are looked up here, once, and lead to no other address later.
  */
 export async function createGuard(configured: readonly string[], options: GuardOptions = {}): Promise<Guard> {
   const { timeoutMs = TIMEOUT_MS, look = lookup as LookupFunction } = options;
@@ -55,7 +56,9 @@ export async function createGuard(configured: readonly string[], options: GuardO
   for (const { hostname } of named) {
     const found = await addressesOf(bare(hostname), look);
     const outside = found.filter(({ address }) => !isPrivateAddress(address));
-    if (found.length > 0) known.set(hostname, outside.length > 0 ? outside : found);
+    const elsewhere = found.filter(({ address }) => !isLoopbackAddress(address));
+    const kept = [outside, elsewhere, found].find((some) => some.length > 0);
+    if (kept) known.set(hostname, kept);
   }
   const isInside = (hostname: string): boolean =>
     known.get(hostname)?.every(({ address }) => isPrivateAddress(address)) === true;

@@ -9,13 +9,13 @@ import { isLoopback } from "../../../lib/text/loopback.ts";
 
 const MAX_LENGTH = 2000;
 /** Schemes that a browser runs or reads itself, or that wrap another URL. */
-const NEVER_WORDS =
+const REFUSED_SCHEMES =
   "javascript livescript vbscript data file blob about ws wss ftp gopher view-source filesystem " +
   "jar wyciwyg feed pcap mhtml mk res resource urn cid chrome chrome-error chrome-native " +
   "chrome-search chrome-untrusted devtools edge brave opera vivaldi moz-icon moz-safe-about " +
   "moz-page-thumb page-icon intent android-app mailto tel sms nfs smb afp ldap ldaps shell " +
   "search-ms ms-msdt ms-appinstaller";
-const NEVER: ReadonlySet<string> = new Set(NEVER_WORDS.split(" ").map((scheme) => `${scheme}:`));
+const NEVER: ReadonlySet<string> = new Set(REFUSED_SCHEMES.split(" ").map((scheme) => `${scheme}:`));
 
 /** Returns what is wrong with a redirect URI; undefined: nothing. */
 export function redirectProblem(text: string): string | undefined {

@@ -200,6 +200,12 @@ describe("a server in a private network", () => {
     expect(server.asked).toEqual([]);
   });
 
+  test("is not this machine because its name also has an address of it (A-M7)", async () => {
+    const look = namesOf({ "mcp.lan": [["10.1.2.3", "127.0.0.1"]] });
+    const guard = await createGuard(["http://mcp.lan/mcp"], { look });
+    expect(() => guard.check(`${server.origin}/register`)).toThrow(refusal);
+  });
+
   test("leads to this machine if the config names it (A-M7)", async () => {
     const guard = await createGuard([LAN, server.origin]);
     expect((await guard.fetch(`${server.origin}${METADATA}`)).status).toBe(200);
