@@ -3,6 +3,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { afterEach, describe, expect, it } from "vitest";
+import { LoginStore } from "../../../src/auth/login/store.ts";
 import { disposeAll } from "../../fixtures/dispose.ts";
 import { logIn, targetOf } from "../../fixtures/logins.ts";
 import { until } from "../../fixtures/peers.ts";
@@ -41,5 +42,16 @@ describe.skipIf(!hasProgram("redis-server"))("logins of replicas", () => {
     expect(text).toContain("book:logins:values");
     for (const secret of [login.accessToken, login.refreshToken!, login.client.clientId, guarded.url, "remote"])
       expect(text).not.toContain(secret);
+  });
+
+  it("A-H3: the issuer that has a client secret is known to all", async () => {
+    const { envs } = await replicasWithLogins();
+    const pinned = { "https://crm.example/mcp goblin": "https://issuer.example" };
+    await (await LoginStore.open(envs[1]!)).change((book) => ({ ...book, issuers: pinned }));
+    const others = await Promise.all([LoginStore.open(envs[0]!), LoginStore.open(envs[2]!)]);
+    for (const store of others) {
+      await until(async () => Object.keys((await store.read()).issuers).length > 0, { what: "the issuer" });
+      expect((await store.read()).issuers).toEqual(pinned);
+    }
   });
 });
