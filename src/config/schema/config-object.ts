@@ -618,15 +618,23 @@ export interface LockSettings {
    * longer true.
    */
   readonly on?: {
-    /** Titles, icons, and other things that only people see. Default "pass". */
+    /**
+     * Nothing new to read: another order of names, another version of the package. Default "pass".
+     */
     readonly cosmetic?: "pass" | "pin" | "hold" | undefined;
-    /** Descriptions, and other texts that models read. Default "pin". */
+    /**
+     * Texts that models or people read, and demands on values: a description, a title, an enum, a
+     * required parameter. Default "pin".
+     */
     readonly wording?: "pass" | "pin" | "hold" | undefined;
-    /** Less is possible: a parameter is gone or became required. Default "pass". */
+    /**
+     * Something is left out, and nothing else differs: a tool or a parameter is gone. Default
+     * "pass".
+     */
     readonly narrowing?: "pass" | "pin" | "hold" | undefined;
     /**
-     * More is possible: a new tool or parameter, a wider type, another hint, another package.
-     * Default "hold".
+     * More is possible, or the change is of a kind that Goblin does not compare: a new tool or
+     * parameter, a wider type, another hint, another package. Default "hold".
      */
     readonly widening?: "pass" | "pin" | "hold" | undefined;
     /** The scanner found an attack in the new text. Default "hold". */

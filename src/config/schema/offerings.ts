@@ -133,12 +133,22 @@ export const lockSchema = z.strictObject({
     ),
   on: z
     .strictObject({
-      cosmetic: lockAction.default("pass").describe("Titles, icons, and other things that only people see."),
-      wording: lockAction.default("pin").describe("Descriptions, and other texts that models read."),
-      narrowing: lockAction.default("pass").describe("Less is possible: a parameter is gone or became required."),
+      cosmetic: lockAction
+        .default("pass")
+        .describe("Nothing new to read: another order of names, another version of the package."),
+      wording: lockAction
+        .default("pin")
+        .describe(
+          "Texts that models or people read, and demands on values: a description, a title, an enum, a required parameter.",
+        ),
+      narrowing: lockAction
+        .default("pass")
+        .describe("Something is left out, and nothing else differs: a tool or a parameter is gone."),
       widening: lockAction
         .default("hold")
-        .describe("More is possible: a new tool or parameter, a wider type, another hint, another package."),
+        .describe(
+          "More is possible, or the change is of a kind that Goblin does not compare: a new tool or parameter, a wider type, another hint, another package.",
+        ),
       suspicious: lockAction.default("hold").describe("The scanner found an attack in the new text."),
     })
     .prefault({})

@@ -1,9 +1,10 @@
 /** One difference between an approved definition and the current one, and its class. */
 
 /**
- * From the least to the most serious. Cosmetic: only people see it. Wording: the model reads
- * something else. Narrowing: less is possible than before. Widening: more is possible, or it is
- * trusted more. Suspicious: the scanner found an attack in it.
+ * From the least to the most serious. Cosmetic: there is nothing else to read. Wording: a model or
+ * a person reads something else, or must give other values. Narrowing: something is left out, and
+ * that is all. Widening: more is possible, it is trusted more, or nobody can tell. Suspicious: the
+ * scanner found an attack in it.
  */
 export const driftClasses = ["cosmetic", "wording", "narrowing", "widening", "suspicious"] as const;
 export type DriftClass = (typeof driftClasses)[number];

@@ -1,26 +1,33 @@
 /**
  * The differences between the approved definition of a tool, prompt or template and the current
  * one, each with its class.
+ *
+ * Invariant: every difference is a change. Only the order of names in a set is cosmetic; whatever
+ * is not understood is a widening.
  */
 
-import { isRecord, recordOf } from "../../lib/structures/record.ts";
+import { canonical } from "../../lib/json/canonical.ts";
+import { isRecord } from "../../lib/structures/record.ts";
 import type { Definition } from "../catalog/definitions.ts";
 import { type Change, shown } from "./change.ts";
-import { same, schemaChanges } from "./schema-changes.ts";
+import { memberKeys, memberOf, same, schemaChanges } from "./schema-changes.ts";
 import { hintWords, type SurfaceKind } from "./surface.ts";
 
-/** Members that people see and models do not. */
-const COSMETIC = new Set(["title", "icons"]);
+/** Members that people or models read, and that decide nothing. */
+const TEXT = new Set(["title", "description", "icons", "_meta", "name", "annotations", "mimeType"]);
 
 /** The definitions have different digests. */
 export function definitionChanges(kind: SurfaceKind, before: Definition, after: Definition): Change[] {
-  const [old, now] = [before.value, after.value];
-  const keys = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((key) => !same(old[key], now[key]));
-  const changes = keys.flatMap((key) => memberChanges(kind, key, { before: old[key], after: now[key] }));
-  if (changes.length > 0) return changes;
-  if (keys.length > 0) return [{ class: "cosmetic", path: keys.join(", "), what: "the order is another" }];
-  // Numbers that JavaScript takes for equal, or duplicate keys.
-  return [{ class: "wording", path: "", what: "the same values are written in another way" }];
+  const changes = memberKeys(before.value, after.value).flatMap((key) =>
+    memberChanges(kind, key, { before: memberOf(before.value, key), after: memberOf(after.value, key) }),
+  );
+  if (changes.length > 0 && isPlain(before) && isPlain(after)) return changes;
+  return [...changes, { class: "wording", path: "", what: "the same values are written in another way" }];
+}
+
+/** Whether all readers find the same values: no key comes twice, and no number is rounded. */
+function isPlain({ text, value }: Definition): boolean {
+  return canonical(text) === canonical(JSON.stringify(value));
 }
 
 interface Member {
@@ -30,16 +37,19 @@ interface Member {
 
 function memberChanges(kind: SurfaceKind, key: string, member: Member): Change[] {
   const { before, after } = member;
-  const changed = (as: "cosmetic" | "wording"): Change[] => [
-    { class: as, path: key, what: `was ${shown(before)} and is ${shown(after)}` },
-  ];
-  if (COSMETIC.has(key)) return changed("cosmetic");
-  if (kind === "tools" && key === "inputSchema") return schemaChanges(before, after, key);
+  if (kind === "tools" && key === "inputSchema") return inputChanges(member);
   if (kind === "tools" && key === "outputSchema") return outputChanges(member);
-  if (kind === "tools" && key === "annotations") return annotationChanges(recordOf(before), recordOf(after));
-  if (kind === "prompts" && key === "arguments") return argumentChanges(argumentsIn(before), argumentsIn(after));
-  if (kind === "templates" && (key === "name" || key === "annotations")) return changed("cosmetic");
-  return changed("wording");
+  if (kind === "tools" && key === "annotations") return annotationChanges(member);
+  if (kind === "prompts" && key === "arguments") return argumentChanges(member);
+  return [{ class: TEXT.has(key) ? "wording" : "widening", path: key, what: difference(before, after) }];
+}
+
+function difference(before: unknown, after: unknown): string {
+  return `was ${shown(before)} and is ${shown(after)}`;
+}
+
+function inputChanges({ before, after }: Member): Change[] {
+  return schemaChanges(before, after, "inputSchema").map(({ isText: _, ...change }) => change);
 }
 
 /**
@@ -50,9 +60,9 @@ function outputChanges({ before, after }: Member): Change[] {
   const path = "outputSchema";
   if (before === undefined) return [{ class: "wording", path, what: "was added", changesOutput: true }];
   if (after === undefined) return [{ class: "narrowing", path, what: "was removed", changesOutput: true }];
-  return schemaChanges(before, after, path).map((change) => {
-    if (change.class === "cosmetic" || change.class === "wording") return change;
-    return { ...change, class: change.class === "widening" ? "wording" : "narrowing", changesOutput: true };
+  return schemaChanges(before, after, path).map(({ isText, ...change }): Change => {
+    if (change.class === "cosmetic" || isText) return change;
+    return { ...change, class: change.class === "narrowing" ? "narrowing" : "wording", changesOutput: true };
   });
 }
 
@@ -62,25 +72,29 @@ type Annotations = Readonly<Record<string, unknown>>;
  * Every changed hint is a widening: either the tool may do more harm, or it claims to do less, and
  * rules that trust hints would allow more.
  */
-function annotationChanges(old: Annotations, now: Annotations): Change[] {
+function annotationChanges({ before, after }: Member): Change[] {
+  const [old, now] = [before ?? {}, after ?? {}];
+  if (!isRecord(old) || !isRecord(now)) {
+    return [{ class: "widening", path: "annotations", what: difference(before, after) }];
+  }
   const changes: Change[] = [];
-  const known = new Set<string>(["title"]);
   for (const { key, absent, words } of hintWords) {
-    known.add(key);
-    const valueIn = (annotations: Annotations): boolean =>
-      typeof annotations[key] === "boolean" ? annotations[key] : absent;
+    const valueIn = (annotations: Annotations): boolean => {
+      const value = memberOf(annotations, key);
+      return typeof value === "boolean" ? value : absent;
+    };
     const [was, is] = [valueIn(old), valueIn(now)];
     if (was === is) continue;
     const word = (value: boolean): string => (value ? words.true : words.false);
     const what = `the tool was ${word(was)} and is ${word(is)}`;
     changes.push({ class: "widening", path: `annotations.${key}`, what, raises: isHarm(key, is) });
   }
-  for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
-    if (same(old[key], now[key]) || changes.some(({ path }) => path === `annotations.${key}`)) continue;
-    const what = `was ${shown(old[key])} and is ${shown(now[key])}`;
-    changes.push({ class: known.has(key) ? "cosmetic" : "wording", path: `annotations.${key}`, what });
+  for (const key of memberKeys(old, now)) {
+    const path = `annotations.${key}`;
+    if (changes.some((change) => change.path === path)) continue;
+    changes.push({ class: "wording", path, what: difference(memberOf(old, key), memberOf(now, key)) });
   }
-  return changes;
+  return changes.length > 0 ? changes : [{ class: "wording", path: "annotations", what: difference(before, after) }];
 }
 
 /** Whether the value says that the tool may do harm. */
@@ -88,41 +102,50 @@ function isHarm(key: (typeof hintWords)[number]["key"], value: boolean): boolean
   return key === "readOnlyHint" || key === "idempotentHint" ? !value : value;
 }
 
-interface Argument {
-  readonly isRequired: boolean;
-  readonly value: Readonly<Record<string, unknown>>;
-}
+type Argument = Readonly<Record<string, unknown>>;
 
-function argumentsIn(value: unknown): ReadonlyMap<string, Argument> {
-  const all = Array.isArray(value) ? value.filter(isRecord) : [];
-  return new Map(all.map((one) => [String(one["name"]), { isRequired: one["required"] === true, value: one }]));
-}
-
-function argumentChanges(before: ReadonlyMap<string, Argument>, after: ReadonlyMap<string, Argument>): Change[] {
+function argumentChanges({ before, after }: Member): Change[] {
+  const path = "arguments";
+  const [old, now] = [argumentsIn(before), argumentsIn(after)];
+  if (!old || !now) return [{ class: "widening", path, what: difference(before, after) }];
   const changes: Change[] = [];
-  for (const [name, { isRequired, value }] of after) {
-    const path = `arguments.${name}`;
-    const label = JSON.stringify(name);
-    const known = before.get(name);
-    if (!known) {
-      changes.push({ class: "widening", path, what: `${label} was added` });
-      if (isRequired) changes.push({ class: "narrowing", path, what: `${label} is required` });
-      continue;
-    }
-    if (isRequired !== known.isRequired) {
-      const [as, what] = isRequired ? (["narrowing", "required"] as const) : (["widening", "optional"] as const);
-      changes.push({ class: as, path, what: `${label} became ${what}` });
-    }
-    for (const key of new Set([...Object.keys(value), ...Object.keys(known.value)])) {
-      if (key === "required" || same(value[key], known.value[key])) continue;
-      const what = `was ${shown(known.value[key])} and is ${shown(value[key])}`;
-      changes.push({ class: COSMETIC.has(key) ? "cosmetic" : "wording", path: `${path}.${key}`, what });
-    }
+  for (const [name, argument] of now) {
+    const known = old.get(name);
+    if (known) changes.push(...changesOfArgument(known, argument, `${path}.${name}`));
+    else changes.push({ class: "widening", path: `${path}.${name}`, what: `${JSON.stringify(name)} was added` });
   }
-  for (const name of before.keys()) {
-    if (!after.has(name)) {
-      changes.push({ class: "narrowing", path: `arguments.${name}`, what: `${JSON.stringify(name)} was removed` });
-    }
+  for (const name of old.keys()) {
+    if (now.has(name)) continue;
+    changes.push({ class: "narrowing", path: `${path}.${name}`, what: `${JSON.stringify(name)} was removed` });
   }
-  return changes;
+  const kept = [...old.keys()].filter((name) => now.has(name));
+  const isSorted = same(
+    kept,
+    [...now.keys()].filter((name) => old.has(name)),
+  );
+  if (isSorted && changes.length > 0) return changes;
+  return [...changes, { class: "wording", path, what: isSorted ? difference(before, after) : "the order changed" }];
+}
+
+/** Undefined: not a list of arguments with one name each. */
+function argumentsIn(value: unknown): ReadonlyMap<string, Argument> | undefined {
+  const all = value ?? [];
+  if (!Array.isArray(all)) return undefined;
+  const named = all.flatMap((one): [string, Argument][] =>
+    isRecord(one) && typeof memberOf(one, "name") === "string" ? [[one["name"] as string, one]] : [],
+  );
+  const byName = new Map(named);
+  return byName.size === all.length ? byName : undefined;
+}
+
+function changesOfArgument(old: Argument, now: Argument, path: string): Change[] {
+  const label = JSON.stringify(old["name"]);
+  return memberKeys(old, now).map((key): Change => {
+    const [before, after] = [memberOf(old, key), memberOf(now, key)];
+    if (key === "required" && after === true) return { class: "wording", path, what: `${label} became required` };
+    if (key === "required" && before === true && !after) {
+      return { class: "widening", path, what: `${label} became optional` };
+    }
+    return { class: "wording", path: `${path}.${key}`, what: difference(before, after) };
+  });
 }

@@ -15,7 +15,7 @@ import type { LockedServer } from "./lock-file.ts";
 import { originOf, type Source } from "./source.ts";
 import { digestOf, type LockedEntry, type Surface, type SurfaceKind, surfaceKinds } from "./surface.ts";
 
-export const driftKinds = ["tool", "prompt", "template", "instructions", "resources", "source"] as const;
+export const driftKinds = ["tool", "prompt", "template", "instructions", "serverInfo", "resources", "source"] as const;
 export type DriftKind = (typeof driftKinds)[number];
 
 export interface Drift {
@@ -52,8 +52,13 @@ export type CurrentServer = Surface & { readonly source: Source };
 
 /** `approved`: undefined for a server that the lock file does not have. */
 export function* driftOf({ approved, current, scan }: Sides): Sliced<Drift[]> {
-  const drifts = [...sourceDrift(approved?.source, current.source), ...instructionsDrift({ approved, current, scan })];
-  for (const kind of surfaceKinds) drifts.push(...(yield* entriesDrift(kind, { approved, current, scan })));
+  const sides = { approved, current, scan };
+  const drifts = [
+    ...sourceDrift(approved?.source, current.source),
+    ...textDrift("instructions", sides),
+    ...textDrift("serverInfo", sides),
+  ];
+  for (const kind of surfaceKinds) drifts.push(...(yield* entriesDrift(kind, sides)));
   return [...drifts, ...resourcesDrift(approved, current)];
 }
 
@@ -80,14 +85,14 @@ function sourceDrift(before: Source | undefined, after: Source): Drift[] {
   return [{ kind: "source", name: "", change: "changed", class: worst(changes), changes, ...texts }];
 }
 
-function instructionsDrift({ approved, current, scan }: Sides): Drift[] {
-  const [before, after] = [approved?.instructions, current.instructions];
+function textDrift(kind: "instructions" | "serverInfo", { approved, current, scan }: Sides): Drift[] {
+  const [before, after] = [approved?.[kind], current[kind]];
   if (before?.digest === after?.digest) return [];
   const change = before ? (after ? "changed" : "removed") : "added";
   const changes: Change[] = [{ class: after ? "wording" : "narrowing", path: "", what: `the text was ${change}` }];
-  if (after) changes.push(...suspicions(scan("instructions", after.text), before && scan("instructions", before.text)));
+  if (after) changes.push(...suspicions(scan(kind, after.text), before && scan(kind, before.text)));
   const texts = { before: before?.text, after: after?.text };
-  return [{ kind: "instructions", name: "", change, class: worst(changes), changes, ...texts }];
+  return [{ kind, name: "", change, class: worst(changes), changes, ...texts }];
 }
 
 function* entriesDrift(kind: SurfaceKind, { approved, current, scan }: Sides): Sliced<Drift[]> {
@@ -144,14 +149,23 @@ function suspicions(findings: readonly Finding[], approved: readonly Finding[] |
     }));
 }
 
-/** Resources are data: their list is compared, and never held. */
+/** Resources are data and come and go. The texts about them are held. */
 function resourcesDrift(approved: LockedServer | undefined, { resources }: CurrentServer): Drift[] {
   const before = approved?.resources;
-  if (!before || before.digest === resources.digest) return [];
-  const what = `there were ${before.count} and are ${resources.count}, or some are others`;
-  const changes = [{ class: "cosmetic" as const, path: "", what }];
-  return [{ kind: "resources", name: "", change: "changed", class: "cosmetic", changes }];
+  if (before?.digest === resources.digest || (!before && resources.count === 0)) return [];
+  const known = new Set(before?.digests);
+  const added = [...(resources.texts ?? [])].filter(([digest]) => !known.has(digest)).map(([, text]) => text);
+  const what = before
+    ? `there were ${before.count} and are ${resources.count}; ${added.length} are new or have other texts`
+    : `there are ${resources.count}`;
+  const as = !before ? "widening" : added.length > 0 ? "wording" : "cosmetic";
+  const after = added.length > 0 ? added.slice(0, MAX_SHOWN).join("\n") : undefined;
+  const change = before ? "changed" : "added";
+  return [{ kind: "resources", name: "", change, class: as, changes: [{ class: as, path: "", what }], after }];
 }
+
+/** The most resources whose texts are shown. */
+const MAX_SHOWN = 1000;
 
 function namelessDigest({ text }: Definition): string {
   return digestOf(canonical(dropMembers(text, (key) => key === "name" || key === "uriTemplate")));

@@ -7,12 +7,12 @@
  */
 
 import { cutMembers } from "../../lib/json/json-text.ts";
-import { mapped, type Sliced } from "../../lib/timing/slices.ts";
+import { mapped, type Sliced, textCost } from "../../lib/timing/slices.ts";
 import { type Definition, hintsOf, type ServerLists, setHints } from "../catalog/definitions.ts";
 import type { DriftClass } from "./change.ts";
 import { type Drift, kindNames } from "./drift.ts";
 import type { LockedServer } from "./lock-file.ts";
-import { identifierOf, type SurfaceKind, surfaceKinds } from "./surface.ts";
+import { identifierOf, type LockedList, resourceDigest, type SurfaceKind, surfaceKinds } from "./surface.ts";
 
 export const lockActions = ["pass", "pin", "hold"] as const;
 export type LockAction = (typeof lockActions)[number];
@@ -25,8 +25,9 @@ export type Effect = "listed" | "pinned" | "hidden" | "gone";
 /** `actions`: undefined if drift is only reported. */
 export function effectOf(drift: Drift, actions: LockActions | undefined): Effect {
   if (drift.change === "removed") return "gone";
-  if (!actions || drift.kind === "resources") return "listed";
+  if (!actions) return "listed";
   const action = actionOf(drift, actions);
+  if (drift.kind === "resources") return action === "pass" ? "listed" : drift.change === "added" ? "hidden" : "pinned";
   // A source has no approved form: either it is another one, or it is not.
   if (drift.kind === "source") return action === "hold" ? "hidden" : "listed";
   if (action === "pass") return "listed";
@@ -53,13 +54,15 @@ export function* listsWith(lists: ServerLists, { approved, drifts, actions }: Ju
   if (drifts.some((drift) => drift.kind === "source" && effectOf(drift, actions) === "hidden")) {
     return { tools: [], prompts: [], templates: [], resources: [] };
   }
+  const ofResources = drifts.find(({ kind }) => kind === "resources");
   const effects = new Map(drifts.map((drift) => [`${drift.kind} ${drift.name}`, { drift, actions }]));
   const next: { -readonly [Kind in keyof ServerLists]: ServerLists[Kind] } = { ...lists };
   for (const kind of surfaceKinds) {
     const seen = new Set<string>();
     const admit = (definition: Definition): Definition | undefined => {
       const name = identifierOf(kind, definition);
-      if (name === undefined) return definition;
+      // The lock cannot know what has no name.
+      if (name === undefined) return undefined;
       // Of entries with one name, the first is the one that was compared.
       if (seen.has(name)) return undefined;
       seen.add(name);
@@ -75,7 +78,39 @@ export function* listsWith(lists: ServerLists, { approved, drifts, actions }: Ju
     setHints(kept, hintsOf(lists[kind]));
     next[kind] = kept;
   }
-  return surfaceKinds.every((kind) => next[kind] === lists[kind]) ? lists : next;
+  if (ofResources) {
+    const effect = effectOf(ofResources, actions);
+    if (effect !== "listed") next.resources = yield* heldResources(lists.resources, effect, approved?.resources);
+  }
+  return (Object.keys(next) as (keyof ServerLists)[]).every((kind) => next[kind] === lists[kind]) ? lists : next;
+}
+
+function* heldResources(
+  resources: readonly Definition[],
+  effect: Effect,
+  approved: LockedList | undefined,
+): Sliced<readonly Definition[]> {
+  if (effect !== "pinned") return [];
+  const known = new Set(approved?.digests);
+  const held = yield* mapped(
+    resources,
+    (resource) => (known.has(resourceDigest(resource)) ? resource : bareResource(resource)),
+    ({ text }) => 4 * textCost(text),
+  );
+  setHints(held, hintsOf(resources));
+  return held;
+}
+
+/** A resource without the texts that nobody approved: its URI, its type and its size. */
+export function bareResource({ value }: Definition): Definition {
+  const { uri, mimeType, size } = value;
+  const bare = {
+    uri,
+    name: uri,
+    ...(typeof mimeType === "string" && /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/.test(mimeType) && { mimeType }),
+    ...(typeof size === "number" && { size }),
+  };
+  return { text: JSON.stringify(bare), value: bare };
 }
 
 /**

@@ -43,15 +43,19 @@ export function* formatLock(servers: LockedServers): Sliced<string> {
   return `{\n  "version": ${LOCK_VERSION},\n  "servers": ${body}\n}\n`;
 }
 
-function* serverText({ source, digest, instructions, resources, ...entries }: LockedServer): Sliced<string> {
+function* serverText(server: LockedServer): Sliced<string> {
+  const { source, digest, instructions, serverInfo, resources, ...entries } = server;
   const kinds: string[] = [];
   for (const kind of surfaceKinds) kinds.push(`"${kind}": ${yield* entriesText(entries[kind])}`);
   const members = [
     `"source": ${spaced(Object.fromEntries(sourceKeys.flatMap((key) => (source[key] ? [[key, source[key]]] : []))))}`,
     `"surface": ${JSON.stringify(digest)}`,
     ...(instructions ? [`"instructions": ${spaced({ digest: instructions.digest, text: instructions.text })}`] : []),
+    ...(serverInfo
+      ? [`"serverInfo": { "digest": ${JSON.stringify(serverInfo.digest)}, "definition": ${serverInfo.text} }`]
+      : []),
     ...kinds,
-    `"resources": ${spaced({ count: resources.count, digest: resources.digest })}`,
+    `"resources": ${spaced({ count: resources.count, digest: resources.digest, digests: resources.digests })}`,
   ];
   return `{\n      ${members.join(",\n      ")}\n    }`;
 }

@@ -14,11 +14,20 @@ import type { Logger } from "../../observe/telemetry/logger.ts";
 import { type ServerLists, stringOf } from "../catalog/definitions.ts";
 import { type CurrentServer, type Drift, driftOf, type Scan } from "./drift.ts";
 import { DriftLog } from "./drift-log.ts";
-import { effectOf, type LockActions, listsWith } from "./effect.ts";
+import { bareResource, effectOf, type LockActions, listsWith } from "./effect.ts";
 import type { LockedServer, ReadLock } from "./lock-file.ts";
 import { NO_LOCK, readLockFile, readLockFileAtOnce, writeLockedServer } from "./lock-store.ts";
 import { type Source, sourceOf } from "./source.ts";
-import { type LockedEntry, type SurfaceKind, surfaceKinds, surfaceOf } from "./surface.ts";
+import {
+  isPlainVersion,
+  type LockedEntry,
+  readSelfDescription,
+  resourceDigest,
+  type SurfaceKind,
+  selfDescription,
+  surfaceKinds,
+  surfaceOf,
+} from "./surface.ts";
 import { type Offer, offerOf } from "./upgrade.ts";
 
 export interface LockOptions {
@@ -61,7 +70,8 @@ export class Lock extends EventEmitter<LockEvents> {
   /** The offers of new versions that run aside and wait for approval. */
   readonly #offers = new Map<string, Offer>();
   readonly #driftLog: DriftLog;
-  readonly #described = new WeakMap<PeerInfo, { readonly text: string | undefined; readonly info: PeerInfo }>();
+  readonly #described = new WeakMap<PeerInfo, { readonly key: string; readonly info: PeerInfo }>();
+  readonly #selfDescriptions = new WeakMap<PeerInfo, string>();
   /** How a server that is ready lists now, for a lock that was off. Set by the gateway. */
   listedBy: (serverId: string) => Listed | undefined = () => undefined;
 
@@ -160,26 +170,34 @@ export class Lock extends EventEmitter<LockEvents> {
   startingLists(serverId: string, kept: ServerLists | undefined): ServerLists | undefined {
     if (!this.isOn || (kept && !this.actions)) return kept;
     const approved = this.#read.servers.get(serverId);
-    if (!approved) return kept && { tools: [], prompts: [], templates: [], resources: kept.resources };
+    if (!approved) return kept && { tools: [], prompts: [], templates: [], resources: [] };
     const listOf = (kind: SurfaceKind) => {
       const key = kind === "templates" ? "uriTemplate" : "name";
       const last = kept && new Set(kept[kind].map((definition) => stringOf(definition, key)));
       return [...approved[kind]].filter(([name]) => !last || last.has(name)).map(([, { definition }]) => definition);
     };
-    const resources = kept?.resources ?? [];
+    const known = new Set(approved.resources.digests);
+    // They are compared as a whole when the server lists them again.
+    const resources = (kept?.resources ?? []).map((resource) =>
+      known.has(resourceDigest(resource)) ? resource : bareResource(resource),
+    );
     return { tools: listOf("tools"), prompts: listOf("prompts"), templates: listOf("templates"), resources };
   }
 
-  /** A server's description of itself, as clients may read it: with approved instructions only. */
+  /** A server's description of itself, as clients may read it: with approved texts only. */
   describe(serverId: string, info: PeerInfo | undefined): PeerInfo | undefined {
     const { actions } = this;
     if (!actions || !info) return info;
-    const text = this.#instructions(serverId, info.instructions, actions);
-    if (text === info.instructions) return info;
+    const said = this.#selfDescriptions.get(info) ?? selfDescription(info);
+    this.#selfDescriptions.set(info, said);
+    const instructions = this.#admitted("instructions", { serverId, current: info.instructions, actions });
+    const self = this.#admitted("serverInfo", { serverId, current: said, actions });
+    if (instructions === info.instructions && self === said) return info;
+    const key = JSON.stringify([instructions, self]);
     const known = this.#described.get(info);
-    if (known && known.text === text) return known.info;
-    const described = { ...info, instructions: text };
-    this.#described.set(info, { text, info: described });
+    if (known?.key === key) return known.info;
+    const described = { ...(self === said ? info : describedAs(info, self)), instructions };
+    this.#described.set(info, { key, info: described });
     return described;
   }
 
@@ -243,16 +261,17 @@ export class Lock extends EventEmitter<LockEvents> {
     const { env, scan } = this.#options;
     const approved = this.#read.servers.get(server.id);
     const source: Source = await sourceOf(server, info.serverInfo["version"], env);
-    const surface = await inSlices(surfaceOf({ lists, instructions: info.instructions }, approved));
+    const surface = await inSlices(surfaceOf({ lists, instructions: info.instructions, info }, approved));
     const current = { ...surface, source };
     const sides = { approved, current, scan: scan(this.#read.servers, server.id) };
     return { current, drifts: await inSlices(driftOf(sides)) };
   }
 
-  #instructions(serverId: string, current: string | undefined, actions: LockActions): string | undefined {
-    const approved = this.#read.servers.get(serverId)?.instructions?.text;
+  /** The text that clients get: the current one if it passes, or else the approved one. */
+  #admitted(part: "instructions" | "serverInfo", { serverId, current, actions }: Said): string | undefined {
+    const approved = this.#read.servers.get(serverId)?.[part]?.text;
     if (current === undefined || current === approved) return current;
-    const drift = this.#comparisons.get(serverId)?.drifts.find(({ kind }) => kind === "instructions");
+    const drift = this.#comparisons.get(serverId)?.drifts.find(({ kind }) => kind === part);
     if (!drift || drift.after !== current) return approved;
     const effect = effectOf(drift, actions);
     return effect === "listed" ? current : effect === "pinned" ? approved : undefined;
@@ -275,6 +294,28 @@ export class Lock extends EventEmitter<LockEvents> {
     this.#comparisons.clear();
     this.emit("changed");
   }
+}
+
+interface Said {
+  readonly serverId: string;
+  readonly current: string | undefined;
+  readonly actions: LockActions;
+}
+
+/** `self`: the description that was approved; undefined: none was. */
+function describedAs({ serverInfo, capabilities, ...info }: PeerInfo, self: string | undefined): PeerInfo {
+  const approved = self === undefined ? undefined : readSelfDescription(self);
+  const { experimental: _, extensions: __, ...rest } = capabilities;
+  const { version } = serverInfo;
+  return {
+    ...info,
+    serverInfo: { ...(isPlainVersion(version) && version !== undefined && { version }), ...approved?.serverInfo },
+    capabilities: {
+      ...rest,
+      ...(approved?.experimental !== undefined && { experimental: approved.experimental }),
+      ...(approved?.extensions !== undefined && { extensions: approved.extensions }),
+    },
+  };
 }
 
 /** Somebody approves what is no longer there. */

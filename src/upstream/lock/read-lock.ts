@@ -6,10 +6,11 @@
  * An entry that was edited by hand has digests that do not fit: it is named, and not approved.
  */
 
+import { canonical } from "../../lib/json/canonical.ts";
 import { depthOf } from "../../lib/json/json-elements.ts";
 import { parseInSlices } from "../../lib/json/json-parse.ts";
 import { memberSpan, skipSpace, skipValue } from "../../lib/json/json-text.ts";
-import { isRecord } from "../../lib/structures/record.ts";
+import { isRecord, recordOf } from "../../lib/structures/record.ts";
 import type { Sliced } from "../../lib/timing/slices.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
 import type { Definition } from "../catalog/definitions.ts";
@@ -17,12 +18,14 @@ import { LOCK_VERSION, type LockedServer, type LockProblem, type ReadLock } from
 import { type Source, sourceKeys } from "./source.ts";
 import {
   digestOf,
+  digestOfList,
   digestOfSurface,
   identifierOf,
   type LockedEntry,
   type LockedList,
   type LockedText,
   lockedEntry,
+  readSelfDescription,
   type SurfaceKind,
   surfaceKinds,
 } from "./surface.ts";
@@ -110,16 +113,32 @@ class ServerReader {
     if (members.has("instructions") && !instructions) {
       problem(members.get("instructions")!.start, "the digest of the instructions does not fit their text");
     }
-    const whole = digestOfSurface(entries, instructions);
+    const serverInfo = this.#selfDescription(members.get("serverInfo"));
+    if (members.has("serverInfo") && !serverInfo) {
+      problem(members.get("serverInfo")!.start, "the digest of the server info does not fit its definition");
+    }
+    const resources = listIn(memberValue("resources"));
+    if (!resources) problem(members.get("resources")!.start, "the digest of the resources does not fit their digests");
+    const rest = { instructions, serverInfo, resources: resources ?? NO_RESOURCES };
+    const whole = digestOfSurface({ ...entries, ...rest });
     if (memberValue("surface") !== whole && isWhole) {
       // Entries were added or removed by hand: which ones is unknown, so none counts.
       const place = members.get("surface")?.start ?? start;
       problem(place, `the digest of the surface does not fit; approve it again: goblin lock approve ${id}`);
       return { server: undefined, end };
     }
-    const resources = listIn(memberValue("resources"));
     const source = sourceIn(memberValue("source"));
-    return { server: { source, digest: whole, instructions, resources, ...entries }, end };
+    return { server: { source, digest: whole, ...rest, ...entries }, end };
+  }
+
+  #selfDescription(place: Place | undefined): LockedText | undefined {
+    const span = place && memberSpan(this.#text, place.start, "definition");
+    if (!span) return undefined;
+    const definition = this.#text.slice(span.start, span.end);
+    if (depthOf(definition) > MAX_DEPTH || !readSelfDescription(definition)) return undefined;
+    const text = canonical(definition);
+    const digest = digestOf(text);
+    return recordOf(this.#value(place))["digest"] === digest ? { digest, text } : undefined;
   }
 
   #value(place: Place | undefined): unknown {
@@ -166,7 +185,14 @@ const NONE: Entries = new Map();
 /** The cost of entries between two yields. */
 const MOST_AT_ONCE = 500;
 
-const SERVER_KEYS: ReadonlySet<string> = new Set(["source", "surface", "instructions", "resources", ...surfaceKinds]);
+const SERVER_KEYS: ReadonlySet<string> = new Set([
+  "source",
+  "surface",
+  "instructions",
+  "serverInfo",
+  "resources",
+  ...surfaceKinds,
+]);
 
 function sourceIn(value: unknown): Source {
   if (!isRecord(value)) return {};
@@ -179,9 +205,18 @@ function textOf(value: unknown): LockedText | undefined {
   return digest === value["digest"] ? { digest, text: value["text"] } : undefined;
 }
 
-function listIn(value: unknown): LockedList {
-  const { count, digest } = isRecord(value) ? value : {};
-  return { count: typeof count === "number" ? count : 0, digest: typeof digest === "string" ? digest : digestOf("") };
+const NO_RESOURCES: LockedList = { count: 0, digest: digestOf("") };
+
+/** Undefined: the digest does not fit. */
+function listIn(value: unknown): LockedList | undefined {
+  const { count, digest, digests } = recordOf(value);
+  const list: LockedList = {
+    count: typeof count === "number" ? count : 0,
+    digest: typeof digest === "string" ? digest : NO_RESOURCES.digest,
+  };
+  if (digests === undefined) return list;
+  if (!Array.isArray(digests) || !digests.every((one) => typeof one === "string")) return undefined;
+  return digestOfList(digests) === digest ? { ...list, digests } : undefined;
 }
 
 /** Where the value of a member starts. What follows it is not looked at. */

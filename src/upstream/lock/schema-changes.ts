@@ -1,17 +1,34 @@
 /**
- * The differences between two JSON Schemas of arguments: does the new one accept more (widening) or
- * less (narrowing), or does it only say something else (wording)?
+ * The differences between two JSON Schemas: does the new one accept more (widening), does it only
+ * leave something out (narrowing), or does it say or demand something else (wording)?
  *
- * What cannot be judged counts as widening. The schemas must be safe to walk.
+ * Invariant: every difference is a change, and whatever is not understood is a widening. Narrowing
+ * brings no text, no value and no demand that was not approved, because it is listed by default.
+ * The schemas must be safe to walk.
  */
-import { isRecord, recordOf } from "../../lib/structures/record.ts";
+import { isRecord } from "../../lib/structures/record.ts";
 import { type Change, shown } from "./change.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What only people see, and what only says something. */
-const COSMETIC = new Set(["title", "$comment", "$schema", "$id", "$anchor"]);
-const WORDING = new Set(["description", "default", "examples", "deprecated", "readOnly", "writeOnly", "enumNames"]);
+/** A change of a schema. `isText`: every value is accepted as before. */
+export interface SchemaChange extends Change {
+  readonly isText?: boolean | undefined;
+}
+
+/** Keywords that say something and constrain nothing. */
+const TEXT = new Set([
+  "title",
+  "description",
+  "$comment",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "enumNames",
+  "$schema",
+]);
 /** Limits from below and from above. */
 const LOWER = new Set(["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"]);
 const UPPER = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"]);
@@ -19,104 +36,178 @@ const UPPER = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxItems", "
 const EXCLUDING = new Set(["pattern", "format", "multipleOf", "uniqueItems", "contentEncoding", "contentMediaType"]);
 /** Keywords with one schema, and absent means anything. */
 const NESTED = new Set(["items", "additionalProperties", "additionalItems", "propertyNames", "contains"]);
-const NAMED = new Set(["$defs", "definitions", "patternProperties"]);
-const HANDLED = new Set(["properties", "required", "type", "enum", "const", "anyOf", "oneOf", "allOf"]);
 
-export function schemaChanges(before: unknown, after: unknown, path: string): Change[] {
+/** Returns at least one change unless both are the same. */
+export function schemaChanges(before: unknown, after: unknown, path: string): SchemaChange[] {
   if (same(before, after)) return [];
+  if (before === false && isAnything(after)) return [{ class: "widening", path, what: "is accepted now" }];
+  if (after === false && isAnything(before)) return [{ class: "narrowing", path, what: "is no longer accepted" }];
+  if (after === false && isRecord(before)) return [{ class: "wording", path, what: "is no longer accepted" }];
   const [old, now] = [asSchema(before), asSchema(after)];
-  if (old === undefined || now === undefined) return acceptance(old !== undefined, now !== undefined, path);
-  const keys = new Set([...Object.keys(old), ...Object.keys(now)]);
-  const plain = [...keys].filter((key) => !HANDLED.has(key) && !same(old[key], now[key]));
-  return [
-    ...parameterChanges(old, now, path),
-    ...typeChanges(old, now, path),
-    ...valueChanges(old, now, path),
-    ...alternatives(old, now, path),
-    ...plain.flatMap((key) => keywordChanges(key, { before: old[key], after: now[key], path: `${path}.${key}` })),
-  ];
+  if (!old || !now) return [notCompared(before, after, path)];
+  const changes = memberKeys(old, now).flatMap((key) => keywordChanges(key, { old, now, path }));
+  // An empty schema and none mean the same, and read differently.
+  return changes.length > 0 ? changes : [{ class: "wording", path, what: difference(before, after), isText: true }];
 }
 
-/** `false` accepts nothing; `true`, or no schema at all, accepts anything. */
+function isAnything(value: unknown): boolean {
+  return value === undefined || value === true;
+}
+
+/** `true`, or no schema at all, accepts anything. */
 function asSchema(value: unknown): Schema | undefined {
-  if (value === false) return undefined;
-  return isRecord(value) ? value : {};
+  return isAnything(value) ? {} : isRecord(value) ? value : undefined;
 }
 
-function acceptance(before: boolean, after: boolean, path: string): Change[] {
-  if (before === after) return [];
-  return after
-    ? [{ class: "widening", path, what: "is accepted now" }]
-    : [{ class: "narrowing", path, what: "is no longer accepted" }];
+function notCompared(before: unknown, after: unknown, path: string): SchemaChange {
+  return { class: "widening", path, what: difference(before, after) };
 }
 
-function parameterChanges(old: Schema, now: Schema, path: string): Change[] {
-  const [was, is] = [recordOf(old["properties"]), recordOf(now["properties"])];
-  const [needed, needs] = [new Set(listOf(old["required"])), new Set(listOf(now["required"]))];
-  const changes: Change[] = [];
-  for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
-    const at = `${path}.properties.${name}`;
+function difference(before: unknown, after: unknown): string {
+  return `was ${shown(before)} and is ${shown(after)}`;
+}
+
+interface Sides {
+  readonly old: Schema;
+  readonly now: Schema;
+  readonly path: string;
+}
+
+/** The changes of one keyword that differs. */
+function keywordChanges(key: string, { old, now, path }: Sides): SchemaChange[] {
+  const [before, after] = [memberOf(old, key), memberOf(now, key)];
+  const at = `${path}.${key}`;
+  const changed = (as: "wording" | "widening"): SchemaChange[] => [
+    { class: as, path: at, what: difference(before, after) },
+  ];
+  if (key === "properties") return parameterChanges({ old, now, path });
+  if (key === "required") return requiredChanges({ old, now, path });
+  if (key === "type") return typeChanges(before, after, at);
+  if (key === "enum" || key === "const") return valueChanges(before, after, at);
+  if (TEXT.has(key)) return [{ class: "wording", path: at, what: difference(before, after), isText: true }];
+  if (LOWER.has(key) || UPPER.has(key)) return changed(isTighter(key, before, after) ? "wording" : "widening");
+  if (EXCLUDING.has(key)) return changed(before === undefined ? "wording" : "widening");
+  if (NESTED.has(key)) return schemaChanges(before, after, at);
+  return changed("widening");
+}
+
+function isTighter(key: string, before: unknown, after: unknown): boolean {
+  if (typeof after !== "number") return false;
+  if (before === undefined) return true;
+  return typeof before === "number" && (LOWER.has(key) ? after > before : after < before);
+}
+
+function parameterChanges({ old, now, path }: Sides): SchemaChange[] {
+  const at = `${path}.properties`;
+  const [was, is] = [recordOrNone(old, "properties"), recordOrNone(now, "properties")];
+  if (!was || !is) return [notCompared(memberOf(old, "properties"), memberOf(now, "properties"), at)];
+  const needed = new Set(namesIn(memberOf(now, "required")));
+  const changes = memberKeys(was, is).flatMap((name): SchemaChange[] => {
     const label = JSON.stringify(name);
-    if (!Object.hasOwn(was, name)) {
-      changes.push({ class: "widening", path: at, what: `${label} was added` });
-      if (needs.has(name)) changes.push({ class: "narrowing", path: at, what: `${label} is required` });
-    } else if (!Object.hasOwn(is, name)) changes.push({ class: "narrowing", path: at, what: `${label} was removed` });
-    else {
-      if (needs.has(name) && !needed.has(name)) {
-        changes.push({ class: "narrowing", path: at, what: `${label} became required` });
-      }
-      if (needed.has(name) && !needs.has(name)) {
-        changes.push({ class: "widening", path: at, what: `${label} became optional` });
-      }
-      changes.push(...schemaChanges(was[name], is[name], at));
-    }
+    const place = `${at}.${name}`;
+    if (!Object.hasOwn(was, name)) return [{ class: "widening", path: place, what: `${label} was added` }];
+    if (Object.hasOwn(is, name)) return schemaChanges(was[name], is[name], place);
+    if (!needed.has(name)) return [{ class: "narrowing", path: place, what: `${label} was removed` }];
+    return [{ class: "widening", path: place, what: `${label} is required, and any value is accepted now` }];
+  });
+  return changes.length > 0 ? changes : [{ class: "wording", path: at, what: "was added or removed", isText: true }];
+}
+
+/** A record, or an empty one where there is none. Undefined: something else is there. */
+function recordOrNone(schema: Schema, key: string): Schema | undefined {
+  const value = memberOf(schema, key);
+  return value === undefined ? {} : isRecord(value) ? value : undefined;
+}
+
+/** A name that is required makes a model give a value, so it is never a mere narrowing. */
+function requiredChanges({ old, now, path }: Sides): SchemaChange[] {
+  const [before, after] = [memberOf(old, "required"), memberOf(now, "required")];
+  const at = `${path}.required`;
+  const [was, is] = [namesIn(before), namesIn(after)];
+  if (!was || !is) return [notCompared(before, after, at)];
+  if (isReordered(was, is)) {
+    if (before !== undefined && after !== undefined)
+      return [{ class: "cosmetic", path: at, what: "the order changed" }];
+    return [{ class: "wording", path: at, what: difference(before, after), isText: true }];
   }
-  return changes;
-}
-
-function typeChanges(old: Schema, now: Schema, path: string): Change[] {
-  const [was, is] = [old["type"], now["type"]];
-  if (same(was, is)) return [];
-  const before = typesOf(was);
-  const after = typesOf(is);
-  const what = `the type was ${shown(was)} and is ${shown(is)}`;
-  const at = `${path}.type`;
-  if (before === undefined || after === undefined) {
-    return [{ class: after === undefined ? "widening" : "narrowing", path: at, what }];
+  const [known, declared] = [recordOrNone(old, "properties"), recordOrNone(now, "properties")];
+  const changes: SchemaChange[] = [];
+  const place = (name: string): string => `${path}.properties.${name}`;
+  for (const name of new Set(is.filter((one) => !was.includes(one)))) {
+    const label = JSON.stringify(name);
+    if (!declared || !Object.hasOwn(declared, name)) {
+      changes.push({ class: "widening", path: at, what: `${label} is required, and is no parameter` });
+    } else if (!known || !Object.hasOwn(known, name)) {
+      changes.push({ class: "wording", path: place(name), what: `${label} is required` });
+    } else changes.push({ class: "wording", path: place(name), what: `${label} became required` });
   }
-  const added = [...after].some((type) => !before.has(type));
-  const removed = [...before].some((type) => !after.has(type));
-  return added ? [{ class: "widening", path: at, what }] : removed ? [{ class: "narrowing", path: at, what }] : [];
-}
-
-/** A number may be an integer too. */
-function typesOf(value: unknown): Set<unknown> | undefined {
-  if (value === undefined) return undefined;
-  const types = new Set(Array.isArray(value) ? value : [value]);
-  if (types.has("number")) types.add("integer");
-  return types;
-}
-
-function valueChanges(old: Schema, now: Schema, path: string): Change[] {
-  const [was, is] = [valuesOf(old), valuesOf(now)];
-  const at = `${path}.${"const" in now || "const" in old ? "const" : "enum"}`;
-  if (was === undefined && is === undefined) return [];
-  if (was === undefined) return [{ class: "narrowing", path: at, what: "only certain values are accepted now" }];
-  if (is === undefined) return [{ class: "widening", path: at, what: "any value is accepted now" }];
-  const changes: Change[] = [];
-  const added = [...is].filter((value) => !was.has(value));
-  const removed = [...was].filter((value) => !is.has(value));
-  if (added.length > 0) changes.push({ class: "widening", path: at, what: `${valueList(added)} accepted now` });
-  if (removed.length > 0) {
-    changes.push({ class: "narrowing", path: at, what: `${valueList(removed)} no longer accepted` });
+  for (const name of new Set(was.filter((one) => !is.includes(one)))) {
+    // A parameter that is gone is reported as such.
+    if (known && Object.hasOwn(known, name) && declared && !Object.hasOwn(declared, name)) continue;
+    changes.push({ class: "widening", path: place(name), what: `${JSON.stringify(name)} became optional` });
   }
-  return changes;
+  if (changes.length > 0) return changes;
+  const isShorter = isReordered(
+    is,
+    was.filter((name) => is.includes(name)),
+  );
+  return isShorter ? [] : [notCompared(before, after, at)];
 }
 
-function valuesOf(schema: Schema): Set<string> | undefined {
-  if ("const" in schema) return new Set([keyOf(schema["const"])]);
-  const values = schema["enum"];
-  return Array.isArray(values) ? new Set(values.map(keyOf)) : undefined;
+/** The names of a list; none is an empty list. Undefined: not a list of names. */
+function namesIn(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return [];
+  return Array.isArray(value) && value.every((name) => typeof name === "string") ? value : undefined;
+}
+
+function isReordered(a: readonly string[], b: readonly string[]): boolean {
+  return same([...a].sort(), [...b].sort());
+}
+
+function typeChanges(before: unknown, after: unknown, path: string): SchemaChange[] {
+  const what = `the type was ${shown(before)} and is ${shown(after)}`;
+  const [was, is] = [typesIn(before), typesIn(after)];
+  if (after === undefined || !is) return [{ class: "widening", path, what }];
+  if (before === undefined) return [{ class: "wording", path, what }];
+  if (!was) return [{ class: "widening", path, what }];
+  if (Array.isArray(before) && Array.isArray(after) && isReordered(was, is)) {
+    return [{ class: "cosmetic", path, what: "the order changed" }];
+  }
+  // A number may be an integer too.
+  const accepted = new Set(was.includes("number") ? [...was, "integer"] : was);
+  return [{ class: is.every((type) => accepted.has(type)) ? "wording" : "widening", path, what }];
+}
+
+/** Undefined: types that JSON Schema does not have. */
+function typesIn(value: unknown): readonly string[] | undefined {
+  const types = namesIn(typeof value === "string" ? [value] : value);
+  return types?.every((type) => TYPES.has(type)) ? types : undefined;
+}
+
+const TYPES = new Set(["string", "number", "integer", "boolean", "object", "array", "null"]);
+
+/** Any other choice of values is one that a model reads, and may be forced to take. */
+function valueChanges(before: unknown, after: unknown, path: string): SchemaChange[] {
+  const isConst = path.endsWith(".const");
+  const [was, is] = isConst ? [constIn(before), constIn(after)] : [before, after].map(listIn);
+  if (!was || !is) return [notCompared(before, after, path)];
+  if (before === undefined) return [{ class: "wording", path, what: "only certain values are accepted now" }];
+  if (after === undefined) return [{ class: "widening", path, what: "any value is accepted now" }];
+  const changes: SchemaChange[] = [];
+  const added = is.filter((value) => !was.includes(value));
+  const removed = was.filter((value) => !is.includes(value));
+  if (added.length > 0) changes.push({ class: "widening", path, what: `${valueList(added)} accepted now` });
+  if (removed.length > 0) changes.push({ class: "wording", path, what: `${valueList(removed)} no longer accepted` });
+  return changes.length > 0 ? changes : [{ class: "wording", path, what: "the order changed", isText: true }];
+}
+
+function listIn(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value.map(keyOf) : undefined;
+}
+
+function constIn(value: unknown): readonly string[] {
+  return value === undefined ? [] : [keyOf(value)];
 }
 
 function valueList(values: readonly string[]): string {
@@ -124,60 +215,15 @@ function valueList(values: readonly string[]): string {
   return `${values.slice(0, 3).join(", ")}${more} ${values.length > 1 ? "are" : "is"}`;
 }
 
-function alternatives(old: Schema, now: Schema, path: string): Change[] {
-  return (["anyOf", "oneOf", "allOf"] as const).flatMap((key): Change[] => {
-    const [was, is] = [old[key], now[key]];
-    if (same(was, is)) return [];
-    const at = `${path}.${key}`;
-    const isAll = key === "allOf";
-    if (!Array.isArray(was) || !Array.isArray(is)) {
-      return [{ class: Array.isArray(is) ? "narrowing" : "widening", path: at, what: "was replaced" }];
-    }
-    if (was.length === is.length) return was.flatMap((one, i) => schemaChanges(one, is[i], `${at}.${i}`));
-    const [before, after] = [new Set(was.map(keyOf)), new Set(is.map(keyOf))];
-    const changes: Change[] = [];
-    if ([...after].some((one) => !before.has(one))) {
-      changes.push({ class: isAll ? "narrowing" : "widening", path: at, what: "a schema was added" });
-    }
-    if ([...before].some((one) => !after.has(one))) {
-      changes.push({ class: isAll ? "widening" : "narrowing", path: at, what: "a schema was removed" });
-    }
-    return changes;
-  });
+/** The keys of two objects whose values differ, in the order of the first one. */
+export function memberKeys(old: Schema, now: Schema): string[] {
+  const keys = new Set([...Object.keys(old), ...Object.keys(now)]);
+  return [...keys].filter((key) => Object.hasOwn(old, key) !== Object.hasOwn(now, key) || !same(old[key], now[key]));
 }
 
-interface Keyword {
-  readonly before: unknown;
-  readonly after: unknown;
-  readonly path: string;
-}
-
-function keywordChanges(key: string, { before, after, path }: Keyword): Change[] {
-  const what = `was ${shown(before)} and is ${shown(after)}`;
-  if (COSMETIC.has(key)) return [{ class: "cosmetic", path, what }];
-  if (WORDING.has(key)) return [{ class: "wording", path, what }];
-  if (LOWER.has(key) || UPPER.has(key)) {
-    const isNarrower =
-      before === undefined || (LOWER.has(key) ? Number(after) > Number(before) : Number(after) < Number(before));
-    return [{ class: after !== undefined && isNarrower ? "narrowing" : "widening", path, what }];
-  }
-  if (EXCLUDING.has(key)) {
-    const isNarrower = before === undefined || (key === "uniqueItems" && after === true);
-    return [{ class: isNarrower ? "narrowing" : "widening", path, what }];
-  }
-  if (NESTED.has(key) && !Array.isArray(before) && !Array.isArray(after)) return schemaChanges(before, after, path);
-  if (NAMED.has(key)) {
-    const [was, is] = [recordOf(before), recordOf(after)];
-    // What is new or gone is judged where it is referred to.
-    return Object.keys(was).flatMap((name) =>
-      Object.hasOwn(is, name) ? schemaChanges(was[name], is[name], `${path}.${name}`) : [],
-    );
-  }
-  return [{ class: "widening", path, what }];
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+/** A member of the object itself: a server may call one `__proto__`. */
+export function memberOf(object: Schema, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 /** Whether two values are the same JSON, apart from the order of members. */

@@ -2,14 +2,15 @@
  * The surface of a server: everything of it that a model reads, with a digest for each part and one
  * for the whole, so that a rename is seen as well.
  *
- * Resources are data and come and go, so the surface has no digest of them; their list has one of
- * its own.
+ * Resources are data and come and go, and their URIs may be paths of this machine. So the lock has
+ * a digest of each, and no text.
  */
 import { createHash } from "node:crypto";
 import { canonical } from "../../lib/json/canonical.ts";
 import { memberText } from "../../lib/json/json-text.ts";
-import { recordOf } from "../../lib/structures/record.ts";
+import { isRecord, recordOf } from "../../lib/structures/record.ts";
 import { each, type Sliced, textCost } from "../../lib/timing/slices.ts";
+import type { PeerInfo } from "../../mcp/peers/peer.ts";
 import { type Definition, type ServerLists, stringOf } from "../catalog/definitions.ts";
 
 export const surfaceKinds = ["tools", "prompts", "templates"] as const;
@@ -31,6 +32,8 @@ export type LockedEntries = Readonly<Record<SurfaceKind, ReadonlyMap<string, Loc
 export interface Surface extends LockedEntries {
   readonly digest: string;
   readonly instructions: LockedText | undefined;
+  /** How the server describes itself, as JSON. Undefined in a file that was written without it. */
+  readonly serverInfo?: LockedText | undefined;
   readonly resources: LockedList;
 }
 
@@ -41,13 +44,19 @@ export interface LockedText {
 
 export interface LockedList {
   readonly count: number;
+  /** Of all digests. */
   readonly digest: string;
+  /** The digest of each element, sorted. Undefined in a file that was written without them. */
+  readonly digests?: readonly string[] | undefined;
+  /** The texts by their digests. A file does not have them. */
+  readonly texts?: ReadonlyMap<string, string> | undefined;
 }
 
 /** What a server offers at one moment. */
 export interface Offered {
   readonly lists: ServerLists;
   readonly instructions: string | undefined;
+  readonly info?: Pick<PeerInfo, "serverInfo" | "capabilities"> | undefined;
 }
 
 /** `sha256:` and 64 digits. */
@@ -64,19 +73,52 @@ export function identifierOf(kind: SurfaceKind, definition: Definition): string 
  * `known`: entries whose digests need not be computed again if their text is the same. Of several
  * entries with one identifier, the first counts, as in the catalog.
  */
-export function* surfaceOf({ lists, instructions }: Offered, known?: LockedEntries): Sliced<Surface> {
+export function* surfaceOf({ lists, instructions, info }: Offered, known?: LockedEntries): Sliced<Surface> {
   const entries = {
     tools: yield* entriesOf(lists, "tools", known),
     prompts: yield* entriesOf(lists, "prompts", known),
   };
   const templates = yield* entriesOf(lists, "templates", known);
   const all = { ...entries, templates };
-  const text = instructionsIn(instructions);
-  return { ...all, instructions: text, digest: digestOfSurface(all, text), resources: yield* listOf(lists.resources) };
+  const rest = {
+    instructions: lockedText(instructions),
+    serverInfo: lockedText(info && selfDescription(info)),
+    resources: yield* listOf(lists.resources),
+  };
+  return { ...all, ...rest, digest: digestOfSurface({ ...all, ...rest }) };
 }
 
-function instructionsIn(text: string | undefined): LockedText | undefined {
+function lockedText(text: string | undefined): LockedText | undefined {
   return text ? { digest: digestOf(text), text } : undefined;
+}
+
+/** What clients and people get of a server's description of itself, besides its instructions. */
+export interface SelfDescription {
+  readonly serverInfo: Readonly<Record<string, unknown>>;
+  readonly experimental?: unknown;
+  readonly extensions?: unknown;
+}
+
+/**
+ * The description as canonical JSON. A plain version is left out: it changes with each release, and
+ * the source has it.
+ */
+export function selfDescription({ serverInfo, capabilities }: Pick<PeerInfo, "serverInfo" | "capabilities">): string {
+  const { version, ...named } = serverInfo;
+  const shownInfo = isPlainVersion(version) ? named : serverInfo;
+  const { experimental, extensions } = capabilities;
+  return canonical(JSON.stringify({ serverInfo: shownInfo, experimental, extensions } satisfies SelfDescription));
+}
+
+/** A version that is no sentence. */
+export function isPlainVersion(version: unknown): boolean {
+  return version === undefined || (typeof version === "string" && /^v?\d[\w.+-]{0,63}$/.test(version));
+}
+
+export function readSelfDescription(text: string): SelfDescription | undefined {
+  const value: unknown = JSON.parse(text);
+  if (!isRecord(value) || !isRecord(value["serverInfo"])) return undefined;
+  return { serverInfo: value["serverInfo"], experimental: value["experimental"], extensions: value["extensions"] };
 }
 
 function* entriesOf(
@@ -129,21 +171,39 @@ function hintsText({ value }: Definition): string | undefined {
   return words.length > 0 ? words.join(", ") : undefined;
 }
 
-/** The digest of the whole surface. It does not depend on the order of a server's lists. */
-export function digestOfSurface(entries: LockedEntries, instructions: LockedText | undefined): string {
+/**
+ * The digest of the whole surface. It does not depend on the order of a server's lists, nor on
+ * parts that a file was written without.
+ */
+export function digestOfSurface(surface: Omit<Surface, "digest">): string {
   const lines = surfaceKinds.flatMap((kind) =>
-    [...entries[kind]].map(([name, { digest }]) => `${kind} ${JSON.stringify(name)} ${digest}`),
+    [...surface[kind]].map(([name, { digest }]) => `${kind} ${JSON.stringify(name)} ${digest}`),
   );
+  const { instructions, serverInfo, resources } = surface;
   if (instructions) lines.push(`instructions ${instructions.digest}`);
+  if (serverInfo) lines.push(`serverInfo ${serverInfo.digest}`);
+  if (resources.digests) lines.push(`resources ${resources.digest}`);
   return digestOf(lines.sort().join("\n"));
+}
+
+export function resourceDigest({ text }: Definition): string {
+  return digestOf(canonical(text));
+}
+
+/** `digests` must be sorted. */
+export function digestOfList(digests: readonly string[]): string {
+  return digestOf(digests.join("\n"));
 }
 
 function* listOf(resources: readonly Definition[]): Sliced<LockedList> {
   const digests: string[] = [];
-  yield* each(
-    resources,
-    ({ text }) => void digests.push(digestOf(canonical(text))),
-    ({ text }) => 4 * textCost(text),
-  );
-  return { count: resources.length, digest: digestOf(digests.sort().join("\n")) };
+  const texts = new Map<string, string>();
+  const visit = (resource: Definition): void => {
+    const digest = resourceDigest(resource);
+    digests.push(digest);
+    texts.set(digest, resource.text);
+  };
+  yield* each(resources, visit, ({ text }) => 4 * textCost(text));
+  digests.sort();
+  return { count: resources.length, digest: digestOfList(digests), digests, texts };
 }

@@ -76,12 +76,7 @@ describe("a server that changed between two starts", () => {
       ["tool send changed suspicious hidden"],
       [other],
     ],
-    [
-      "a title",
-      [{ ...send, title: "Send" }, other],
-      ["tool send changed cosmetic listed"],
-      [other, { ...send, title: "Send" }],
-    ],
+    ["a title", [{ ...send, title: "Send" }, other], ["tool send changed wording pinned"], [other, send]],
   ])("%s", async (_what, tools, drift, seen) => {
     const server = await startServer([send, other]);
     await locked(server);
@@ -178,9 +173,9 @@ describe("a lock file", () => {
     const goblin = await start(server);
     expect(toolsOf(goblin)).toEqual([other]);
     const { problems } = await state(goblin);
-    expect(problems).toEqual([{ line: 10, message: expect.stringContaining('tool "send": its digests do not fit') }]);
+    expect(problems).toEqual([{ line: 11, message: expect.stringContaining('tool "send": its digests do not fit') }]);
     const line = goblin.logs.find(({ msg }) => msg.includes("The lock file has a problem"));
-    expect(line).toMatchObject({ extra: { file: `${file}:10` } });
+    expect(line).toMatchObject({ extra: { file: `${file}:11` } });
   });
 
   test("of another version approves nothing, and is not written over", async () => {

@@ -42,7 +42,7 @@ test("an upgrade is seen tool by tool, clients keep the approved tools, and thes
   const goblin = await startLocked(memory("@modelcontextprotocol/server-memory", folder), { mode: "enforce", file });
   expect(await driftsOf(goblin)).toEqual([
     ...names.map((name) => `tool ${name} changed widening pinned`),
-    "resources  changed cosmetic listed",
+    "resources  changed wording pinned",
   ]);
   const { drifts } = (await lockState(goblin)).servers[0]!;
   expect(drifts.find(({ name }) => name === "read_graph")!.changes).toEqual([
@@ -77,7 +77,7 @@ test("the way back hides tools that were approved as harmless and no longer say 
   const goblin = await startLocked(memory("server-memory-2025", folder), { mode: "enforce", file });
   expect(await driftsOf(goblin)).toEqual([
     ...names.map((name) => `tool ${name} changed widening hidden`),
-    "resources  changed cosmetic listed",
+    "resources  changed wording pinned",
   ]);
   expect(goblin.gateway.snapshot().tools.entries).toEqual([]);
 });

@@ -20,8 +20,8 @@ import {
 
 describe("a changed tool", () => {
   const cases: [what: string, after: Fields, classes: string[], effect: string][] = [
-    ["another title", { ...tool, title: "Send it" }, ["cosmetic title"], "listed"],
-    ["icons", { ...tool, icons: [{ src: "a.png" }] }, ["cosmetic icons"], "listed"],
+    ["another title", { ...tool, title: "Send it" }, ["wording title"], "pinned"],
+    ["icons", { ...tool, icons: [{ src: "a.png" }] }, ["wording icons"], "pinned"],
     ["another description", { ...tool, description: "Sends two." }, ["wording description"], "pinned"],
     ["_meta", { ...tool, _meta: { a: 1 } }, ["wording _meta"], "pinned"],
     [
@@ -38,7 +38,7 @@ describe("a changed tool", () => {
         s.properties["bcc"] = {};
         s.required.push("bcc");
       }),
-      ["widening inputSchema.properties.bcc", "narrowing inputSchema.properties.bcc"],
+      ["widening inputSchema.properties.bcc", "wording inputSchema.properties.bcc"],
       "pinned",
     ],
     [
@@ -50,8 +50,8 @@ describe("a changed tool", () => {
     [
       "a parameter that became required",
       withSchema((s) => void s.required.push("kind")),
-      ["narrowing inputSchema.properties.kind"],
-      "listed",
+      ["wording inputSchema.properties.kind"],
+      "pinned",
     ],
     [
       "a parameter that became optional",
@@ -72,16 +72,16 @@ describe("a changed tool", () => {
       withSchema((s) => {
         s.properties["kind"] = { enum: ["mail"] };
       }),
-      ["narrowing inputSchema.properties.kind.enum"],
-      "listed",
+      ["wording inputSchema.properties.kind.enum"],
+      "pinned",
     ],
     [
       "an enum in another order",
       withSchema((s) => {
         s.properties["kind"] = { enum: ["chat", "mail"] };
       }),
-      ["cosmetic inputSchema"],
-      "listed",
+      ["wording inputSchema.properties.kind.enum"],
+      "pinned",
     ],
     [
       "no enum",
@@ -96,8 +96,8 @@ describe("a changed tool", () => {
       withSchema((s) => {
         s.properties["kind"] = { const: "mail" };
       }),
-      ["narrowing inputSchema.properties.kind.const"],
-      "listed",
+      ["widening inputSchema.properties.kind.enum", "wording inputSchema.properties.kind.const"],
+      "pinned",
     ],
     [
       "a wider type",
@@ -120,8 +120,8 @@ describe("a changed tool", () => {
       withSchema((s) => {
         s.properties["count"]!["minimum"] = 5;
       }),
-      ["narrowing inputSchema.properties.count.minimum"],
-      "listed",
+      ["wording inputSchema.properties.count.minimum"],
+      "pinned",
     ],
     [
       "a lower minimum",
@@ -144,8 +144,8 @@ describe("a changed tool", () => {
       withSchema((s) => {
         s.properties["to"]!["pattern"] = "^a";
       }),
-      ["narrowing inputSchema.properties.to.pattern"],
-      "listed",
+      ["wording inputSchema.properties.to.pattern"],
+      "pinned",
     ],
     [
       "a default",
@@ -184,17 +184,17 @@ describe("a changed tool", () => {
       withSchema((s) => {
         s["anyOf"] = [{ required: ["to"] }];
       }),
-      ["narrowing inputSchema.anyOf"],
-      "listed",
+      ["widening inputSchema.anyOf"],
+      "pinned",
     ],
     [
       "no schema",
       { ...tool, inputSchema: {} },
       [
+        "widening inputSchema.type",
         "narrowing inputSchema.properties.to",
         "narrowing inputSchema.properties.kind",
         "narrowing inputSchema.properties.count",
-        "widening inputSchema.type",
       ],
       "pinned",
     ],
@@ -225,8 +225,8 @@ describe("a changed tool", () => {
     [
       "a title of people",
       { ...tool, annotations: { ...(tool["annotations"] as Fields), title: "x" } },
-      ["cosmetic annotations.title"],
-      "listed",
+      ["wording annotations.title"],
+      "pinned",
     ],
     ["an output schema", { ...tool, outputSchema: { type: "object" } }, ["wording outputSchema"], "pinned"],
   ];
@@ -253,5 +253,21 @@ describe("a changed tool", () => {
     });
     const sides = { approved: surface("9007199254740993"), current: surface("9007199254740992"), scan: nothingFound };
     expect(brief(finish(driftOf(sides)))).toEqual(["tool a changed wording pinned"]);
+  });
+
+  test.each([
+    ["a number that JavaScript rounds", '"maximum":9007199254740993', '"maximum":9007199254740992'],
+    ["a key that comes twice", '"description":"Good"', '"description":"Evil","description":"Good"'],
+  ])("is held for %s, also behind a parameter that is gone (A-H6)", (_what, before, after) => {
+    const surface = (json: string): LockedServer => {
+      const definition: Definition = { text: json, value: JSON.parse(json) as Fields };
+      const lists = { ...emptyLists, tools: [definition] };
+      return { ...finish(surfaceOf({ lists, instructions: undefined })), source: {} };
+    };
+    const approved = surface(`{"name":"a","inputSchema":{${before},"properties":{"b":{}}}}`);
+    const current = surface(`{"name":"a","inputSchema":{${after},"properties":{}}}`);
+    const [drift] = finish(driftOf({ approved, current, scan: nothingFound }));
+    expect(drift!.changes.map((change) => change.class)).toEqual(["narrowing", "wording"]);
+    expect(effectOf(drift!, defaults)).toBe("pinned");
   });
 });

@@ -71,11 +71,11 @@ describe("the whole surface", () => {
     expect(brief(all)).toEqual([
       "instructions  removed narrowing gone",
       "prompt ask changed widening pinned",
-      "template a:{b} changed cosmetic listed",
-      "resources  changed cosmetic listed",
+      "template a:{b} changed wording pinned",
+      "resources  changed wording pinned",
     ]);
     expect(all[1]!.changes.map((change) => `${change.class} ${change.path}`)).toEqual([
-      "narrowing arguments.a",
+      "wording arguments.a",
       "widening arguments.c",
       "narrowing arguments.b",
     ]);
@@ -115,6 +115,6 @@ describe("what the scanner finds", () => {
   test("was approved if the approved text has it too", () => {
     const before = { tools: [{ ...tool, description: "EVIL" }] };
     const after = { tools: [{ ...tool, description: "EVIL", title: "New" }] };
-    expect(brief(drifts(before, after, scan))).toEqual(["tool send changed cosmetic listed"]);
+    expect(brief(drifts(before, after, scan))).toEqual(["tool send changed wording pinned"]);
   });
 });
