@@ -5,7 +5,7 @@
 import { afterEach, expect, test } from "vitest";
 import { Masker } from "../../src/observe/telemetry/masker.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
-import { disposeAll, rawHttp } from "../fixtures/peers.ts";
+import { disposeAll, rawHttp, until } from "../fixtures/peers.ts";
 
 afterEach(disposeAll);
 
@@ -47,6 +47,26 @@ test("the message and the data are masked and otherwise as they came; a result i
   expect(told.message.result.content[0].text).toBe(`bad key ${KEY}`);
 });
 
+test("the key is hidden in errors, kept calls and the log if the server escapes it as .NET and PHP do (A-M2)", async () => {
+  const key = "ab+cd/ef+12";
+  const escaped = SERVER.replace(
+    'JSON.stringify("bad key " + process.env.KEY)',
+    'JSON.stringify("bad key " + process.env.KEY).replaceAll("+", "\\\\u002B").replaceAll("/", "\\\\/")',
+  ).replace("else out(", "else console.error(said), out(");
+  const one = { command: process.execPath, args: ["-e", escaped], env: { KEY: key } };
+  const goblin = await startGoblin({ mcpServers: { one } });
+  const client = rawHttp(goblin.url);
+  await client.initialize();
+  const { text, message } = await client.call("tools/call", { name: "one_fail" });
+  expect(message.error).toMatchObject({ message: "bad key [hidden]", data: { tried: ["bad key [hidden]"] } });
+  const { items } = (await (await fetch(`${goblin.origin}/api/calls`)).json()) as { items: { requestId: string }[] };
+  const kept = await (await fetch(`${goblin.origin}/api/calls/${items.at(-1)!.requestId}`)).text();
+  expect(kept).toContain("bad key [hidden]");
+  await until(() => goblin.logs.some(({ msg }) => msg.includes("bad key")));
+  const log = JSON.stringify(goblin.logs);
+  for (const shown of [text, kept, log]) expect(shown.replaceAll("\\", "")).not.toMatch(/u002B|ab\+cd/);
+});
+
 test("what is left is JSON, wherever the secret stands", () => {
   const masker = new Masker();
   masker.hide(["n123456", "7654321", 'quo"ted', "back\\slash"]);
@@ -56,7 +76,8 @@ test("what is left is JSON, wherever the secret stands", () => {
     b: 7654321,
     c: ["x[hidden]x"],
     "[hidden]": "[hidden]",
-    d: "back\\\\slash",
+    // JSON of it, in a string.
+    d: "[hidden]",
   });
   const text = '{"nothingReceived": 1}';
   expect(masker.json(text)).toBe(text);

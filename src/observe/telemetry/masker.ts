@@ -1,7 +1,7 @@
 /**
  * Keeps known secrets out of the log and out of errors. A server may write its key to stderr, and
- * an error may quote a header, so the masker searches for values, not for fields. A line without a
- * secret costs one search per secret.
+ * an error may quote a header, so the masker searches for values, not for fields, and for values,
+ * not for one spelling. A line without a secret and without escapes costs one search per secret.
  */
 import { createRedactor } from "../../lib/text/redact.ts";
 
@@ -13,7 +13,6 @@ type Source = "config" | "logins" | "secrets" | "otel";
 
 export class Masker {
   readonly #sources = new Map<Source, readonly string[]>();
-  #secrets: readonly string[] = [];
   #redact = createRedactor([]);
   /** All secrets; another array after each change. */
   known: readonly string[] = [];
@@ -27,8 +26,6 @@ export class Masker {
     this.#sources.set(source, [...new Set([...from, ...earlier])].slice(0, MOST_SECRETS + from.length));
     const secrets = [...this.#sources.values()].flat();
     this.known = secrets;
-    // In their JSON form, because the lines are searched before they are parsed.
-    this.#secrets = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
     this.#redact = createRedactor(secrets);
   }
 
@@ -38,7 +35,7 @@ export class Masker {
 
   /** Masks any JSON. Only strings with a secret change; everything else keeps its exact text. */
   json(text: string): string {
-    if (!this.#secrets.some((secret) => text.includes(secret))) return text;
+    if (!this.#redact.finds(text)) return text;
     return text.replace(/"(?:[^"\\]|\\.)*"/g, (written) => {
       const value = JSON.parse(written) as string;
       const masked = this.#redact(value);
@@ -50,7 +47,7 @@ export class Masker {
    * Masks one line of JSON. Only values change, so the line stays valid JSON with the same keys.
    */
   jsonLine(line: string): string {
-    if (!this.#secrets.some((secret) => line.includes(secret))) return line;
+    if (!this.#redact.finds(line)) return line;
     const masked = JSON.stringify(JSON.parse(line), (_key, value: unknown) =>
       typeof value === "string" ? this.#redact(value) : value,
     );
