@@ -217,7 +217,9 @@ export class Server {
 
   /** What those who run the gateway see. */
   get status(): BackendStatus {
-    return this.callers?.status(this.backend.status) ?? this.backend.status;
+    const status = this.callers?.status(this.backend.status) ?? this.backend.status;
+    const { lock } = this.#options;
+    return lock ? { ...status, info: lock.describe(this.id, status.info) } : status;
   }
 
   /** Returns what serves this client: for a principal with a login of its own, its own server. */
