@@ -1,12 +1,12 @@
 /**
- * Masks secrets in JSON. The value of every string is searched, however it is written, and a string
- * that is JSON again is searched within: no escape hides a value. Only strings with a secret
- * change, and the result is valid JSON.
+ * Masks secrets in JSON. The value of every string is searched, however it is written, and so is
+ * JSON within a string, be it all of it, a line or behind a word: no escape hides a value. Only
+ * strings with a secret change, and the result is valid JSON.
  */
 import { skipLong, skipShort, skipSpaces } from "../../lib/json/bytes/byte-values.ts";
 import { jsonIn } from "../../lib/json/bytes/embedded-json.ts";
 import { escapeInSlices, joinInSlices, unescapeInSlices } from "../../lib/json/bytes/json-bytes.ts";
-import { BACKSLASH, COLON, LOWER_U, QUOTE } from "../../lib/json/characters.ts";
+import { BACKSLASH, COLON, QUOTE } from "../../lib/json/characters.ts";
 import type { Sliced } from "../../lib/timing/slices.ts";
 import { LOOKAHEAD, type MaskCounts, type SecretFinder, WINDOW } from "./secret-finder.ts";
 
@@ -70,7 +70,7 @@ function* maskValue(
   { counts, depth, isKey }: Where & { readonly isKey: boolean },
 ): Sliced<Buffer | undefined> {
   const inner =
-    depth < DEEPEST && hasEscapes(value) && (yield* jsonIn(value)) !== -1
+    depth < DEEPEST && value.includes(BACKSLASH) && (yield* jsonIn(value)) !== -1
       ? yield* maskStrings(value, finder, { counts, depth: depth + 1 })
       : undefined;
   const text = inner ?? value;
@@ -108,15 +108,3 @@ function wholeEnd(bytes: Buffer, at: number): number {
   while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end++;
   return end;
 }
-
-/** Only an escape can hide something from a search of the whole. */
-function hasEscapes(value: Buffer): boolean {
-  for (let at = value.indexOf(BACKSLASH); at !== -1; at = value.indexOf(BACKSLASH, at + 1)) {
-    const next = value[at + 1];
-    // Of an escaped backslash, an escape may be left one level below.
-    if (next === LOWER_U || next === SLASH || next === BACKSLASH) return true;
-  }
-  return false;
-}
-
-const SLASH = 47;

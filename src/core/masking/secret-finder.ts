@@ -2,6 +2,7 @@
  * Finds secrets in text: known formats, and the values that the gateway itself keeps secret. One
  * expression searches for all of them.
  */
+import { layersOf } from "../../lib/text/layers.ts";
 import { FORMATS, LONGEST_SECRET, PREFIXES, type SecretFormat } from "../../lib/text/secrets/formats.ts";
 
 /** What a secret is of; `known`: one of the gateway's own. */
@@ -30,8 +31,11 @@ export class SecretFinder {
     this.#byForm = new RegExp(forms.join("|") || NEVER, "g");
     this.#all = new RegExp([...forms, ...own].join("|") || NEVER, "g");
     const written = values.map((value) => quoted(JSON.stringify(value).slice(1, -1)));
-    // Escapes may spell anything.
-    this.#suspect = new RegExp([PREFIXES.source, "\\\\u|\\\\/", ...written].join("|"));
+    // Escapes may spell anything. Of a value that JSON escapes, JSON in a string escapes the
+    // escapes.
+    const isEscaped = values.some((value) => JSON.stringify(value) !== `"${value}"`);
+    const escapes = isEscaped ? "\\\\[u/\\\\]" : "\\\\[u/]";
+    this.#suspect = new RegExp([PREFIXES.source, escapes, ...written].join("|"));
   }
 
   /** Whether JSON may have a secret in it. Never wrong about a no. */
@@ -44,20 +48,45 @@ export class SecretFinder {
    * many characters were searched already, and are only looked back at.
    */
   mask(text: string, { before, most, isKey, counts }: MaskOptions): Masked {
-    const search = isKey ? this.#byForm : this.#all;
     let out = "";
     let from = before;
-    search.lastIndex = before;
-    for (let found = search.exec(text); found; found = search.exec(text)) {
-      if (found.index >= before + most) break;
-      const kind = this.#names[found.findIndex((group, i) => i > 0 && group !== undefined) - 1] ?? "known";
+    for (const { start, end, kind } of this.#find(text, { before, most, isKey })) {
+      // Part of one that was found before.
+      if (start < from) {
+        from = Math.max(from, end);
+        continue;
+      }
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
-      out += `${text.slice(from, found.index)}${maskOf(kind)}`;
-      from = found.index + found[0].length;
+      out += `${text.slice(from, start)}${maskOf(kind)}`;
+      from = end;
     }
     const end = Math.max(from, Math.min(text.length, before + most));
     return { text: out + text.slice(from, end), end };
   }
+
+  /** The secrets of all layers of the text, by their places. */
+  #find(text: string, { before, most, isKey }: Omit<MaskOptions, "counts">): Found[] {
+    const search = isKey ? this.#byForm : this.#all;
+    const all: Found[] = [];
+    for (const { text: layer, placeOf } of layersOf(text)) {
+      search.lastIndex = layer === text ? before : 0;
+      for (let found = search.exec(layer); found; found = search.exec(layer)) {
+        const start = placeOf(found.index);
+        if (start >= before + most) break;
+        const end = placeOf(found.index + found[0].length);
+        const kind = this.#names[found.findIndex((group, i) => i > 0 && group !== undefined) - 1] ?? "known";
+        if (start >= before) all.push({ start, end, kind });
+      }
+    }
+    // A longer one first, so that no part of it remains.
+    return all.sort((a, b) => a.start - b.start || b.end - a.end);
+  }
+}
+
+interface Found {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: SecretKind;
 }
 
 export interface MaskOptions {

@@ -68,6 +68,20 @@ describe.each(secrets)("%s", (format, secret) => {
     }
   });
 
+  test("is not hidden in JSON behind a word, nor in lines of JSON (A-L11)", () => {
+    const mask = `[masked ${format}]`;
+    const line = `{"a":${escaped(secret)}}`;
+    const texts = [`Result: ${line}`, `5" of ${line}`, `{"ok":true}\n${line}\n${line}`, `x ${JSON.stringify(line)} y`];
+    for (const text of texts) {
+      const shown = (JSON.parse(masked(JSON.stringify({ text })).text) as { text: string }).text;
+      expect(shown).toContain(mask);
+      expect(shown).not.toContain(escaped(secret).slice(1, 60));
+      expect(shown.startsWith(text.slice(0, 6))).toBe(true);
+    }
+    const inLine = JSON.stringify({ text: JSON.stringify({ env: `A=1\n${secret}` }) });
+    expect(masked(inLine).text).toContain(mask);
+  });
+
   test("is left alone if the config says so", () => {
     const json = JSON.stringify([secret]);
     const except = [format] as ConstructorParameters<typeof SecretFinder>[1];
