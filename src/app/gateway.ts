@@ -55,7 +55,8 @@ export function createGateway(options: GatewayOptions) {
   const search = feedSearch(catalog, createSearchIndex(), searches);
   const results = createResults({ config, log, meters, env });
   const health = new Health(servers, reloads);
-  const localTools = new LocalTools({ catalog, servers, waiting, search, health, results });
+  const mask = (json: string): string => logs.masker.definition(json);
+  const localTools = new LocalTools({ catalog, servers, waiting, search, health, results, mask });
   const directory = new Directory(serverInfo, catalog, servers);
   const address = { url: "" };
   const guards = new LiveGuards(config, log, { mark: clients.mark, pairing });

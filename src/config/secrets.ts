@@ -3,6 +3,7 @@
  * URL that may hold a key.
  */
 
+import { secretArguments } from "../lib/text/secrets/names.ts";
 import type { ServerTransport } from "../mcp/links/transport.ts";
 import { readRedisAddress } from "./cluster/redis-address.ts";
 import { packageRunnerOf } from "./package-runner.ts";
@@ -12,8 +13,8 @@ import type { Config } from "./schema/config.ts";
 const LEAST_LENGTH = 6;
 
 /**
- * Returns the values that must not appear in a log. Arguments and paths are not included: without
- * them a log is useless.
+ * Returns the values that must not appear in a log. Of arguments, only those that are named or look
+ * like a secret are included, and paths are not: without them a log is useless.
  */
 export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" | "approvals" | "cluster">): string[] {
   const { servers, gateway, otel, approvals, cluster } = config;
@@ -31,6 +32,7 @@ export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" |
     ...(otel.endpoint === undefined ? [] : passwordsIn(otel.endpoint)),
     ...servers.flatMap(({ transport, auth }) => [
       ...keysOf(transport),
+      ...(transport.kind === "stdio" ? secretArguments(transport.args).map(({ value }) => value) : []),
       auth?.clientSecret ?? "",
       auth?.privateKey ?? "",
       auth?.idp?.clientSecret ?? "",

@@ -4,6 +4,8 @@
  */
 
 import { isLoopback } from "../lib/text/loopback.ts";
+import { holdsSecret } from "../lib/text/secrets/formats.ts";
+import { isSecretSetting, secretArguments } from "../lib/text/secrets/names.ts";
 import type { ServerTransport } from "../mcp/links/transport.ts";
 import type { KeyPath } from "./problems/locate.ts";
 import type { Report } from "./problems/report.ts";
@@ -16,7 +18,6 @@ const LEAST_REST = 8;
 const LEAST_DIFFERENT = 6;
 const WORDS =
   /pass(word|wd|phrase)?|secret|token|bearer|change|admin|root|user|client|goblin|gateway|server|mcp|test|demo|example|default|let|me|in|welcome|hello|qwertz?y?(uiop)?|asdf(gh(jkl)?)?|my|your|the|this|is|not|a|key|api|auth|local|host|dev|prod|(0?123456789?0?)+|abc(d(ef(gh?)?)?)?/g;
-const CREDENTIAL = /auth|cookie|token|secret|key|password|credential|session/i;
 const REMEDY = "make one with: openssl rand -hex 24";
 
 export function warnOfWeakTokens({ auth, admin }: GatewayConfig, report: Report): void {
@@ -52,15 +53,24 @@ export function warnOfOpenCredentials(transport: ServerTransport, path: KeyPath,
   if (transport.kind === "stdio" || !URL.canParse(transport.url)) return;
   const { protocol, hostname } = new URL(transport.url);
   if (protocol !== "http:" || isLoopback(hostname) || hostname.endsWith(".localhost")) return;
-  for (const name of Object.keys(transport.headers).filter((header) => CREDENTIAL.test(header))) {
+  for (const [name, value] of Object.entries(transport.headers)) {
+    if (!isSecretSetting(name) && !holdsSecret(value)) continue;
     const message = `is sent to ${hostname} without encryption; use https://`;
     report.warn([...path, "headers", name], message);
   }
 }
 
 /** Warns about secrets in a program's arguments, which every user of a machine can list. */
-export function warnOfVisibleSecrets(texts: readonly SecretText[], path: KeyPath, report: Report): void {
-  for (const { at } of texts.filter(({ at: [key], parts: all }) => key === "args" && all.some(isSecret))) {
+export function warnOfVisibleSecrets(
+  { transport, texts }: { readonly transport: ServerTransport; readonly texts: readonly SecretText[] },
+  path: KeyPath,
+  report: Report,
+): void {
+  const referred = texts.filter(({ at: [key], parts: all }) => key === "args" && all.some(isSecret));
+  const places = referred.map(({ at }) => at);
+  const plain = transport.kind === "stdio" ? secretArguments(transport.args) : [];
+  const known = new Set(places.map(([, index]) => index));
+  for (const at of [...places, ...plain.flatMap(({ index }) => (known.has(index) ? [] : [["args", index]]))]) {
     const hint = "use env if the program can";
     report.warn([...path, ...at], "other users of this machine can see the secret while the program runs", { hint });
   }

@@ -92,7 +92,9 @@ export class ApiRows {
       transport: shownTransport(config.transport),
       era: info ? eraOf(info.protocolVersion) : null,
       protocolVersion: info?.protocolVersion ?? null,
-      serverInfo: info ? { ...info.serverInfo, name: toDisplayText(info.serverInfo["name"] ?? id) } : null,
+      serverInfo: info
+        ? logs.masker.value({ ...info.serverInfo, name: toDisplayText(info.serverInfo["name"] ?? id) })
+        : null,
       counts,
       tokens,
       calls: figures?.calls ?? 0,
@@ -111,6 +113,14 @@ export class ApiRows {
     return reason === undefined ? null : logs.masker.text(reason);
   }
 
+  /** A server may quote its key in a definition. */
+  #masked<Row>(row: Row): Row {
+    const json = JSON.stringify(row);
+    const masked = this.#parts.logs.masker.definition(json);
+    // The same members: only strings are others.
+    return masked === json ? row : (JSON.parse(masked) as Row);
+  }
+
   /** `name`: of the one tool to return. */
   tools(name?: string): schema.ToolRow[] {
     const { activity } = this.#parts;
@@ -120,7 +130,7 @@ export class ApiRows {
     return wanted.map((entry) => {
       const { value } = entry.definition;
       const figures = activity.ofEntry("tools/call", entry.exposed);
-      return {
+      return this.#masked({
         ...named(entry),
         ...toolMembers(value),
         ...(entry.override?.description !== undefined && { description: entry.override.description }),
@@ -129,7 +139,7 @@ export class ApiRows {
         errors: figures?.errors ?? 0,
         p50Ms: figures?.latency.quantile(0.5) ?? null,
         listed: exposure.isListed(entry),
-      };
+      });
     });
   }
 
@@ -145,13 +155,13 @@ export class ApiRows {
     return this.#snapshot.prompts.entries.map((entry) => {
       const { value } = entry.definition;
       const figures = this.#parts.activity.ofEntry("prompts/get", entry.exposed);
-      return {
+      return this.#masked({
         ...named(entry),
         ...strings(value, "title", "description"),
         arguments: argumentsOf(value["arguments"]),
         calls: figures?.calls ?? 0,
         errors: figures?.errors ?? 0,
-      };
+      });
     });
   }
 
@@ -165,7 +175,7 @@ export class ApiRows {
     return snapshot.resources.resources.map(({ exposed, flatId, serverId, uri, position }) => {
       const value = snapshot.resource(serverId, position)?.value ?? {};
       const size = value["size"];
-      return {
+      return this.#masked({
         uri: exposed,
         id: flatId,
         originalUri: uri,
@@ -175,7 +185,7 @@ export class ApiRows {
         serverId,
         subscribers: subscribers.get(`${serverId} ${uri}`) ?? 0,
         ...metaOf(value),
-      };
+      });
     });
   }
 
@@ -183,14 +193,14 @@ export class ApiRows {
     const snapshot = this.#snapshot;
     return snapshot.resources.templates.map(({ exposed, serverId, uriTemplate, position }) => {
       const value = snapshot.template(serverId, position)?.value ?? {};
-      return {
+      return this.#masked({
         uriTemplate: exposed,
         originalUriTemplate: uriTemplate,
         name: stringOr(value["name"], uriTemplate),
         ...strings(value, "title", "description", "mimeType"),
         serverId,
         ...metaOf(value),
-      };
+      });
     });
   }
 

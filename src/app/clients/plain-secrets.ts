@@ -2,9 +2,10 @@
  * Finds secrets that stand in plain text: in entries, the variables and headers that are named like
  * one; in texts for people, also arguments, parts of URLs and everything with the form of a key.
  */
-import { isSecretName } from "../../config/reading/outline.ts";
+
 import { isRecord } from "../../lib/structures/record.ts";
 import { FORMATS } from "../../lib/text/secrets/formats.ts";
+import { isSecretSetting } from "../../lib/text/secrets/names.ts";
 import type { SettingsEntry } from "./client.ts";
 
 export interface PlainSecret {
@@ -52,7 +53,7 @@ const FLAG = /(--?([\w-]+)=)([^\s"']+)/g;
 /** Returns the text of a settings file with its secrets hidden. Its lines stay lines. */
 export function hideSecrets(text: string): string {
   const hiddenIn = (name: string, value: string): boolean =>
-    isSecretName(name) && value.length >= SHORTEST && !/[${]/.test(value);
+    isSecretSetting(name) && value.length >= SHORTEST && !/[${]/.test(value);
   const named = text.replace(
     NAMED,
     (whole, _quote, name: string, between: string, ...values: (string | undefined)[]) => {
@@ -80,7 +81,7 @@ export function hideSecrets(text: string): string {
 
 function secretIn(server: string, key: string, text: string): PlainSecret | undefined {
   const value = text.replace(SCHEME, "");
-  const isPlain = isSecretName(key) && value.length >= SHORTEST && !/[${]/.test(value);
+  const isPlain = isSecretSetting(key) && value.length >= SHORTEST && !/[${]/.test(value);
   return isPlain ? { name: `${server}/${key}`.replace(/[{}\p{Cc}]/gu, "_"), value } : undefined;
 }
 

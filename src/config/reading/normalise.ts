@@ -64,7 +64,7 @@ export function normaliseServer(fields: Fields, context: NormaliseContext): Serv
   warnUnused(transport, fields, context.report);
   if (isEnabled(entry)) {
     warnOfOpenCredentials(transport, path, context.report);
-    warnOfVisibleSecrets(secretTexts, path, context.report);
+    warnOfVisibleSecrets({ transport, texts: secretTexts }, path, context.report);
     warnOfFailures(transport, path, context);
   }
   return {

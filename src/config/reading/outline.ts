@@ -10,6 +10,8 @@
 
 import { getNodeValue } from "jsonc-parser";
 import { isRecord } from "../../lib/structures/record.ts";
+import { holdsSecret, isOpaque } from "../../lib/text/secrets/formats.ts";
+import { isSecretSetting, secretArguments } from "../../lib/text/secrets/names.ts";
 import { translate } from "../dialects/translate.ts";
 import { parseSyntax } from "./document.ts";
 
@@ -40,12 +42,6 @@ export interface ServerOutline {
 }
 
 const HIDDEN = "[hidden]";
-const SECRET_NAME = /key|token|secret|passw|auth|credential|cookie|bearer/i;
-
-/** Returns whether a variable, header or flag is named like a secret. */
-export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name);
-}
 
 /** `file`: its path, by which other programs' files are recognised. */
 export function outlineConfig(text: string, file: string): Outline {
@@ -96,27 +92,25 @@ function referencesIn(entry: unknown): Pick<ServerOutline, "secrets" | "runs"> {
   };
 }
 
-/** Hides the value in `--token=abc`, `Authorization: abc` and `--token abc`. */
 function hideArguments(args: readonly string[]): string[] {
-  return args.map((argument, i) => {
-    const before = args[i - 1] ?? "";
-    if (/^-[^=:\s]*$/.test(before) && SECRET_NAME.test(before) && !argument.startsWith("-")) return hide(argument);
-    const split = /^([^=:\s]+\s*[=:]\s*)(.+)$/s.exec(argument);
-    return split && SECRET_NAME.test(split[1]!) ? split[1]! + hide(split[2]!) : argument;
-  });
+  const hidden = new Map(secretArguments(args).map(({ index, before, value }) => [index, before + hide(value)]));
+  return args.map((argument, index) => hidden.get(index) ?? argument);
 }
 
 function hideByName(values: unknown): [string, string][] {
-  return Object.entries(objectIn(values)).map(([name, value]) => [
-    name,
-    SECRET_NAME.test(name) ? hide(written(value)) : written(value),
-  ]);
+  return Object.entries(objectIn(values)).map(([name, value]) => {
+    const text = written(value);
+    return [name, isSecretSetting(name) || holdsSecret(text) ? hide(text) : text];
+  });
 }
 
-/** Hides every query value, because any of them may be a key. */
+/**
+ * Hides every query value, because any of them may be a key, and parts of the path that look so.
+ */
 function hideInUrl(url: string): string {
   return url
     .replace(/^([a-z]+:\/\/)[^/?#]*@/i, `$1${HIDDEN}@`)
+    .replace(/(?<=\/)[^/?#]+(?=[/?#]|$)/g, (part) => (isOpaque(part) ? hide(part) : part))
     .replace(/([?&][^=&#]*=)([^&#]+)/g, (_, name: string, value: string) => name + hide(value));
 }
 

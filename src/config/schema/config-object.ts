@@ -679,7 +679,7 @@ export interface MaskingSettings {
   /** Whether clients get results with keys and tokens masked. Default false. */
   readonly results?: boolean | undefined;
   /** Formats that are not masked. The gateway's own secrets always are. */
-  readonly except?: readonly ("aws-access-key" | "github-token" | "gitlab-token" | "slack-token" | "slack-webhook" | "anthropic-key" | "openai-key" | "stripe-key" | "google-key" | "npm-token" | "pypi-token" | "huggingface-token" | "sendgrid-key" | "goblin-token" | "jwt" | "private-key")[] | undefined;
+  readonly except?: readonly ("aws-access-key" | "github-token" | "gitlab-token" | "slack-token" | "slack-webhook" | "anthropic-key" | "openai-key" | "stripe-key" | "google-key" | "npm-token" | "pypi-token" | "huggingface-token" | "sendgrid-key" | "goblin-token" | "jwt" | "private-key" | "bearer-token")[] | undefined;
 }
 
 /** How lists are made and served ([lists](lists.md)). */

@@ -29,6 +29,8 @@ export interface MetaContext {
   readonly search: Pick<CatalogSearch, "find">;
   readonly health: Health;
   readonly results: Pick<Results, "find" | "readPart">;
+  /** Hides the gateway's secrets in JSON about what servers offer. */
+  readonly mask: (json: string) => string;
 }
 
 /** The entrance for all requests. */
@@ -86,7 +88,7 @@ export function defineMetaTool<In extends z.ZodObject, Out extends z.ZodObject>(
     definition: definitionOf({ ...spec, input, annotations: READ_ONLY }),
     answer: async (call, context) => {
       const result = await spec.run(readArguments(spec.name, input(), call), context, call);
-      const text = result instanceof JsonText ? result.text : JSON.stringify(result);
+      const text = context.mask(result instanceof JsonText ? result.text : JSON.stringify(result));
       const content = `[{"type":"text","text":${JSON.stringify(text)}}]`;
       return { ok: true, raw: `{"content":${content},"structuredContent":${text}}` };
     },

@@ -10,6 +10,7 @@
  */
 import { BACKSLASH, COLON, LOWER_U, NEWLINE, QUOTE } from "../../lib/json/characters.ts";
 import { skipBlank } from "../../lib/json/json-scan.ts";
+import { BEGINNINGS } from "../../lib/text/secrets/formats.ts";
 
 /** Looks around three bytes that begin at `at`. Returns whether they may be part of a secret. */
 type Check = (bytes: Uint8Array, at: number, end: number) => boolean;
@@ -38,10 +39,8 @@ const SPACE = 32;
 const UPPER_E = 69;
 /** Of the names of secrets: three letters that are in each. `key` has a rule of its own. */
 const IN_NAMES = ["ass", "pwd", "ecr", "oke", "aut", "ede", "oki"];
-/** What follows the first three letters of values that look like secrets. */
+/** What follows the first three letters of values that are likely secrets. */
 const VALUES: Readonly<Record<string, RegExp>> = {
-  bea: /^rer/i,
-  eyj: /^/,
   ghp: /^[-_]/,
   gho: /^[-_]/,
   ghs: /^[-_]/,
@@ -51,8 +50,8 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   gob: /^lin[-_]/i,
 };
 /** Short ones are parts of many words, so they count only where a word begins. */
-const BEGINNINGS = ["sk-", "sk_", "pk-", "pk_", "rk-", "rk_"];
-const LONGEST_REST = 5;
+const SHORT = ["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", ...BEGINNINGS.filter(({ length }) => length === 3)];
+const LONGEST_REST = 12;
 const PROGRESS_TOKEN = Buffer.from('"progressToken"');
 const TOKEN_AT = '"progressT'.length;
 
@@ -66,12 +65,19 @@ export class SecretScan {
   readonly #groups: Group[] = [];
   /** The place of the newest check for three bytes, by the lower five bits of each; 0: none. */
   readonly #threes = new Uint16Array(1 << 15);
+  /** Whether JSON escapes a secret, so that JSON in a string escapes these escapes. */
+  readonly #hasEscapes: boolean;
 
   constructor(secrets: readonly string[]) {
+    this.#hasEscapes = secrets.some((secret) => JSON.stringify(secret) !== `"${secret}"`);
     for (const letters of IN_NAMES) this.#add(letters, isNamed);
     this.#add("key", isKeyName);
     for (const [letters, rest] of Object.entries(VALUES)) this.#add(letters, followedBy(rest));
-    for (const letters of BEGINNINGS) this.#add(letters, isBeginning);
+    for (const text of BEGINNINGS) {
+      const rest = text.slice(3).replace(".", "\\.");
+      if (text === "eyJ" || rest !== "") this.#add(text.slice(0, 3), followedBy(new RegExp(`^${rest}`, "i")));
+    }
+    for (const letters of SHORT) this.#add(letters, isBeginning);
     for (const secret of secrets) {
       // As JSON has it; other spellings have escapes, which are found as such.
       const form = Buffer.from(JSON.stringify(secret).slice(1, -1));
@@ -114,7 +120,7 @@ export class SecretScan {
       if (kind === 0) continue;
       // The first pair may begin before the bytes.
       const at = Math.max(pair * 2, from);
-      if (kind === MARK && isMark(bytes, at, end)) return true;
+      if (kind === MARK && isMark(bytes, at, end, this.#hasEscapes)) return true;
       if (this.#holds(bytes, at - 1, end) || this.#holds(bytes, at, end)) return true;
     }
     return false;
@@ -170,7 +176,7 @@ function isExactly(form: Uint8Array): Check {
 
 function isWord(byte: number): boolean {
   const letter = byte | 32;
-  return (letter >= 97 && letter <= 122) || (byte >= 48 && byte <= 57) || byte === 95;
+  return (letter >= 97 && letter <= 122) || (byte >= 48 && byte <= 57);
 }
 
 /** A pair as this machine reads it. */
@@ -189,12 +195,12 @@ function keyOf(first: number, second: number, third: number): number {
 }
 
 /** Whether a line break is here, or an escape that may spell anything. */
-function isMark(bytes: Uint8Array, at: number, end: number): boolean {
+function isMark(bytes: Uint8Array, at: number, end: number, countsBackslashes: boolean): boolean {
   if (bytes[at] === NEWLINE || (bytes[at + 1] === NEWLINE && at + 1 < end)) return true;
   const isFirst = bytes[at] === BACKSLASH;
   if (!isFirst && bytes[at + 1] !== BACKSLASH) return false;
   const escaped = bytes[isFirst ? at + 1 : at + 2];
-  return escaped === LOWER_U || escaped === SLASH;
+  return escaped === LOWER_U || escaped === SLASH || (countsBackslashes && escaped === BACKSLASH);
 }
 
 function folded(byte: number): number {

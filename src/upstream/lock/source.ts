@@ -11,6 +11,7 @@ import { basename, join } from "node:path";
 import { packageRunnerOf } from "../../config/package-runner.ts";
 import type { ServerConfig } from "../../config/schema/server.ts";
 import { isRecord, recordOf } from "../../lib/structures/record.ts";
+import { holdsSecret, isOpaque } from "../../lib/text/secrets/formats.ts";
 import { pinOf } from "../registry/pin.ts";
 
 export interface Source {
@@ -54,15 +55,18 @@ export async function sourceOf(
 }
 
 const MAX_VERSION = 100;
-/** Some servers have a key as a part of their path. */
-const LIKELY_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w.~%=+-]{20,}$/;
 
 function publicAddress(address: string, isSecret: boolean): string {
   if (!URL.canParse(address)) return "unknown";
   const { origin, pathname } = new URL(address);
   if (isSecret) return origin;
-  const path = pathname.split("/").map((part) => (LIKELY_SECRET.test(part) ? "…" : part));
-  return origin + path.join("/");
+  const shown =
+    origin +
+    pathname
+      .split("/")
+      .map((part) => (isOpaque(part) ? "…" : part))
+      .join("/");
+  return holdsSecret(shown) ? origin : shown;
 }
 
 /** What npm wrote down when npx installed a package. Empty if it is not there. */

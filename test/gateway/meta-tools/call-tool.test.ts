@@ -44,7 +44,7 @@ test("the inner call has the arguments as the client wrote them, and everything 
     const servers = { arrivals: { firstLists: () => undefined } };
     const results = {} as MetaContext["results"];
     const found = { waiting: {} as Waiting, search: { find: async () => [] }, health: {} as Health };
-    const parts = { catalog, servers, results, ...found };
+    const parts = { catalog, servers, results, ...found, mask: (json: string) => json };
     const localTools = new LocalTools(parts);
     const relay = {
       handle: async (derived: Call): Promise<Answer> => {

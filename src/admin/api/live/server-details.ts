@@ -5,8 +5,10 @@
  * named like a secret, looks like one or is one of the config's is masked.
  */
 
+import { isOpaque } from "../../../lib/text/secrets/formats.ts";
+import { secretArguments } from "../../../lib/text/secrets/names.ts";
 import type { ServerTransport } from "../../../mcp/links/transport.ts";
-import { isSecretName, masked } from "../../../observe/telemetry/audit-mask.ts";
+import { masked } from "../../../observe/telemetry/audit-mask.ts";
 import { logEntry } from "../api-rows.ts";
 import type { AdminParts } from "../parts.ts";
 import type { ServerRow } from "../schema.ts";
@@ -28,7 +30,7 @@ export function serverDetails(row: ServerRow, { servers, logs }: Pick<AdminParts
     ...(config.problems ? NOWHERE : serverOrigin(config.transport, (text) => logs.masker.text(String(masked(text))))),
     share: config.share,
     prefix: config.prefix,
-    instructions: instructions ?? null,
+    instructions: instructions === undefined ? null : logs.masker.text(instructions),
     stderr,
   };
 }
@@ -47,19 +49,9 @@ export function serverOrigin(transport: ServerTransport, mask: (text: string) =>
   return { ...NOWHERE, command: mask(command), args: shownArgs(args, mask), cwd: cwd ?? null, env: Object.keys(env) };
 }
 
-/** Masks the values of flags that are named like a secret: `--token=x` and `--token x`. */
 function shownArgs(args: readonly string[], mask: (text: string) => string): string[] {
-  return args.map((arg, index) => {
-    const before = args[index - 1];
-    if (before !== undefined && isSecretFlag(before) && !arg.startsWith("-")) return MASK;
-    const equals = arg.indexOf("=");
-    if (equals > 0 && isSecretFlag(arg.slice(0, equals))) return `${arg.slice(0, equals + 1)}${MASK}`;
-    return mask(arg);
-  });
-}
-
-function isSecretFlag(flag: string): boolean {
-  return flag.startsWith("-") && !flag.includes("=") && isSecretName(flag.replace(/^-+/, ""));
+  const secrets = new Map(secretArguments(args).map(({ index, before }) => [index, `${before}${MASK}`]));
+  return args.map((arg, index) => secrets.get(index) ?? mask(arg));
 }
 
 /** Shows the address without query values; a long part of the path may be a key. */
@@ -68,7 +60,7 @@ function shownUrl(text: string, mask: (text: string) => string): string {
   const { origin: site, pathname, searchParams } = new URL(text);
   const path = pathname
     .split("/")
-    .map((part) => (part.length >= 16 && /\d/.test(part) ? MASK : part))
+    .map((part) => (isOpaque(part) || (part.length >= 16 && /\d/.test(part)) ? MASK : part))
     .join("/");
   const query = [...searchParams.keys()].map((key) => `${key}=${MASK}`).join("&");
   return mask(`${site}${path}${query === "" ? "" : `?${query}`}`);

@@ -30,7 +30,7 @@ export function lockHandlers(parts: Pick<AdminParts, "lock" | "config" | "log" |
       line: lock.file.lines.get(id) ?? null,
       approved: approved?.digest ?? null,
       current: comparison?.current.digest ?? null,
-      source: sourceRow(source),
+      source: logs.masker.value(sourceRow(source)),
       drifts: drifts.map(driftRow),
       upgrade: upgradeOf(id),
     };
@@ -41,14 +41,16 @@ export function lockHandlers(parts: Pick<AdminParts, "lock" | "config" | "log" |
     const { state: where, reason, offer } = upgrade;
     const { current, drifts = [], digest = null } = offer ?? {};
     const shown = { state: where, reason: logs.masker.text(reason), digest };
-    return { ...shown, source: sourceRow(current?.source ?? {}), drifts: drifts.map(driftRow) };
+    return { ...shown, source: logs.masker.value(sourceRow(current?.source ?? {})), drifts: drifts.map(driftRow) };
   };
+  const mask = (text: string): string => logs.masker.text(text);
   const driftRow = ({ before, after, changes, ...drift }: Drift): DriftRow => ({
     ...drift,
+    name: logs.masker.name(drift.name),
     effect: effectOf({ ...drift, before, after, changes }, lock.actions),
-    changes: changes.map((change) => ({ class: change.class, path: change.path, what: change.what })),
-    before: before ?? null,
-    after: after ?? null,
+    changes: changes.map((change) => ({ class: change.class, path: mask(change.path), what: mask(change.what) })),
+    before: before === undefined ? null : mask(before),
+    after: after === undefined ? null : mask(after),
   });
   const configured = (): ServerConfig[] =>
     config.current.servers.filter((server) => server.enabled && !isInvalid(server));

@@ -7,7 +7,7 @@
 
 import type { Config } from "../../../config/schema/config.ts";
 import { isRecord } from "../../../lib/structures/record.ts";
-import { isSecretName } from "../../../observe/telemetry/audit-mask.ts";
+import { isSecretName } from "../../../lib/text/secrets/names.ts";
 import { serverOrigin } from "../live/server-details.ts";
 
 const MASK = "***";
