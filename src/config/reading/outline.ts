@@ -104,9 +104,7 @@ function hideByName(values: unknown): [string, string][] {
   });
 }
 
-/**
- * Hides every query value, because any of them may be a key, and parts of the path that look so.
- */
+/** Hides every query value, because any may be a key, and parts of the path that look so. */
 function hideInUrl(url: string): string {
   return url
     .replace(/^([a-z]+:\/\/)[^/?#]*@/i, `$1${HIDDEN}@`)

@@ -31,8 +31,7 @@ export class SecretFinder {
     this.#byForm = new RegExp(forms.join("|") || NEVER, "g");
     this.#all = new RegExp([...forms, ...own].join("|") || NEVER, "g");
     const written = values.map((value) => quoted(JSON.stringify(value).slice(1, -1)));
-    // Escapes may spell anything. Of a value that JSON escapes, JSON in a string escapes the
-    // escapes.
+    // Escapes may spell anything. JSON in a string escapes the escapes of a value.
     const isEscaped = values.some((value) => JSON.stringify(value) !== `"${value}"`);
     const escapes = isEscaped ? "\\\\[u/\\\\]" : "\\\\[u/]";
     this.#suspect = new RegExp([PREFIXES.source, escapes, ...written].join("|"));

@@ -7,9 +7,7 @@
  */
 export interface Layer {
   readonly text: string;
-  /**
-   * Where the character at this place begins in the whole text. At the end: where the text ends.
-   */
+  /** Where the character at this place begins in the whole text. The last place is its end. */
   placeOf(at: number): number;
 }
 

@@ -1,7 +1,6 @@
 /**
  * The law of an enforced lock: clients get approved definitions, or approved ones with something
- * left out. A generator changes an offer at random places; the judge below knows nothing of
- * classes.
+ * left out. A generator changes an offer at random places; the judge below does not know classes.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -79,11 +78,51 @@ function placesIn(value: unknown, at: Place = []): Place[] {
 
 const key = fc.oneof(
   fc.constantFrom(
-    ...["title", "description", "$comment", "default", "examples", "enum", "const", "pattern", "format", "required"],
-    ...["anyOf", "oneOf", "allOf", "not", "if", "then", "else", "$ref", "$defs", "definitions", "patternProperties"],
-    ...["properties", "items", "contains", "propertyNames", "additionalProperties", "dependentRequired", "type"],
-    ...["minimum", "maxLength", "uniqueItems", "x-anything", "Description", "icons", "_meta", "annotations", "name"],
-    ...["readOnlyHint", "destructiveHint", "constructor", "toString", "$id", "$anchor", "prefixItems", "enumNames"],
+    "title",
+    "description",
+    "$comment",
+    "default",
+    "examples",
+    "enum",
+    "const",
+    "pattern",
+    "format",
+    "required",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "$ref",
+    "$defs",
+    "definitions",
+    "patternProperties",
+    "properties",
+    "items",
+    "contains",
+    "propertyNames",
+    "additionalProperties",
+    "dependentRequired",
+    "type",
+    "minimum",
+    "maxLength",
+    "uniqueItems",
+    "x-anything",
+    "Description",
+    "icons",
+    "_meta",
+    "annotations",
+    "name",
+    "readOnlyHint",
+    "destructiveHint",
+    "constructor",
+    "toString",
+    "$id",
+    "$anchor",
+    "prefixItems",
+    "enumNames",
   ),
   fc.string(),
 );
