@@ -7,7 +7,6 @@ import type { LiveConfig } from "../../config/live-config.ts";
 import type { HeldTasks } from "../../core/session/held/held-tasks.ts";
 import type { SessionStore } from "../../core/session/store.ts";
 import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
-import { isSecretName } from "../../observe/telemetry/audit-mask.ts";
 import { type Logger, logBookOf } from "../../observe/telemetry/logger.ts";
 import type { Lock } from "../../upstream/lock/lock.ts";
 
@@ -26,7 +25,7 @@ export interface ApprovalsParts {
 export function createApprovals(parts: ApprovalsParts, opened: OpenedLedger | undefined): Approvals {
   const { config, sessions, onLimit, log, lock } = parts;
   const { masker } = logBookOf(log);
-  const secrets = { known: () => masker.known, isSecretName };
+  const secrets = { known: () => masker.known };
   const approvals = new Approvals({
     settings: () => ({ ...config.current.approvals, ...config.current.limits }),
     show: (args) => shownArguments(args, secrets),

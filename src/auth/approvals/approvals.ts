@@ -59,7 +59,7 @@ interface Held extends Waiting, Alarm {
   readonly key: string;
 }
 
-const MOST_RECORDS = 1000;
+const MAX_RECORDS = 1000;
 
 export class Approvals extends EventEmitter<ApprovalsEvents> {
   readonly #options: ApprovalsOptions;
@@ -342,11 +342,11 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   }
 
   #forgetOld(): void {
-    if (this.#records.size <= MOST_RECORDS + this.#held.size) return;
+    if (this.#records.size <= MAX_RECORDS + this.#held.size) return;
     for (const id of this.#records.keys()) {
       if (this.#held.has(id)) continue;
       this.#records.delete(id);
-      if (this.#records.size <= MOST_RECORDS + this.#held.size) return;
+      if (this.#records.size <= MAX_RECORDS + this.#held.size) return;
     }
   }
 }

@@ -5,11 +5,11 @@
 import { BoundedMap } from "../../lib/structures/bounded-map.ts";
 import type { Grant } from "./record.ts";
 
-const MOST_GRANTS = 10_000;
+const MAX_GRANTS = 10_000;
 
 export class Grants {
   /** Oldest first. */
-  readonly #grants = new BoundedMap<string, Grant>(MOST_GRANTS);
+  readonly #grants = new BoundedMap<string, Grant>(MAX_GRANTS);
 
   all(now: number): Grant[] {
     for (const [id, grant] of this.#grants) if (isOver(grant, now)) this.#grants.delete(id);

@@ -21,7 +21,7 @@ export interface LedgerOptions {
 const MAX_BYTES = 8 * 1024 * 1024;
 const KEPT_FILES = 3;
 /** The lines that may wait for a disk that takes none. */
-const MOST_WAITING = 2000;
+const MAX_WAITING = 2000;
 
 interface Waiter {
   readonly done: () => void;
@@ -62,7 +62,7 @@ export class Ledger {
 
   /** Whether too many lines wait for a disk that takes none: no more calls should be held. */
   get isBehind(): boolean {
-    return this.#unwritten > MOST_WAITING;
+    return this.#unwritten > MAX_WAITING;
   }
 
   /** Tries again to write the lines that wait. */

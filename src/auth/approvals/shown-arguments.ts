@@ -10,12 +10,11 @@
 import { skipSpace, skipValue } from "../../lib/json/json-text.ts";
 import { visibleJson } from "../../lib/text/clean.ts";
 import { FORMATS, PREFIXES } from "../../lib/text/secrets/formats.ts";
+import { isSecretName } from "../../lib/text/secrets/names.ts";
 
 export interface ShownSecrets {
   /** The values that the gateway keeps secret. */
   readonly known: () => readonly string[];
-  /** Whether values of this name are secrets. */
-  readonly isSecretName: (name: string) => boolean;
 }
 
 interface Span {
@@ -37,7 +36,7 @@ const KNOWN = "[hidden]";
 /** Shorter values are words like "true". */
 const MIN_KNOWN = 6;
 
-const { "private-key": _, ...WORDS } = FORMATS;
+const { "private-key": _key, "bearer-token": _bearer, ...WORDS } = FORMATS;
 /** Formats of which a match is one word, so that nothing else hides in it. */
 const FORMAT = new RegExp(
   [
@@ -114,7 +113,7 @@ export function shownArguments(args: string, secrets: ShownSecrets): string {
         const literal = args.slice(at, end);
         if (isKey) {
           key = textOf(literal);
-          isNamed = isSecret(key, secrets);
+          isNamed = isSecret(key);
         }
         shown += isHidden && !isKey && literal !== '""' ? `"${MARK}"` : words(literal);
         break;
@@ -139,7 +138,7 @@ export function shownArguments(args: string, secrets: ShownSecrets): string {
 }
 
 /** The token of a progress notification is not a credential. */
-function isSecret(name: string, { isSecretName }: ShownSecrets): boolean {
+function isSecret(name: string): boolean {
   return name !== "progressToken" && isSecretName(name);
 }
 
@@ -180,8 +179,7 @@ function* spansIn(text: string, secrets: ShownSecrets & { readonly values: reado
   for (const found of text.matchAll(PRIVATE_KEY)) yield after(found, 1);
   for (const found of text.matchAll(BEARER)) if (isOpaque(found[2]!)) yield after(found, 1);
   if (!text.includes('"')) return;
-  for (const found of text.matchAll(PAIR))
-    if (isSecret(found[3]!, secrets) && isQuiet(found[4]!)) yield after(found, 1);
+  for (const found of text.matchAll(PAIR)) if (isSecret(found[3]!) && isQuiet(found[4]!)) yield after(found, 1);
 }
 
 /** The part of a match that comes after a group at its start. */

@@ -35,9 +35,9 @@ interface Message {
 
 const TIMEOUT_MS = 10_000;
 const PAUSES_MS = [1000, 5000, 25_000];
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 const AT_ONCE = 4;
-const LONGEST_ARGUMENTS = 4000;
+const MAX_ARGUMENTS_LENGTH = 4000;
 
 export class Webhook {
   readonly #options: WebhookOptions;
@@ -55,7 +55,7 @@ export class Webhook {
   changed(record: ApprovalRecord): void {
     if (!this.#options.settings() || this.#told.get(record) === record.state) return;
     this.#told.set(record, record.state);
-    if (this.#waiting.length >= MOST_WAITING) return this.#warn("too many messages wait");
+    if (this.#waiting.length >= MAX_WAITING) return this.#warn("too many messages wait");
     const body = JSON.stringify(messageOn(record, this.#options.pageOf(record.id)));
     this.#waiting.push({ id: randomUUID(), body });
     if (this.#busy < AT_ONCE) void this.#work();
@@ -131,7 +131,7 @@ function messageOn(record: ApprovalRecord, page: string | undefined): Record<str
     shownName,
     who: who || null,
     client: client || null,
-    arguments: cutArguments(shown, LONGEST_ARGUMENTS),
+    arguments: cutArguments(shown, MAX_ARGUMENTS_LENGTH),
     digest,
     rule,
     reason,

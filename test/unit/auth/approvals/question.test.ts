@@ -4,7 +4,6 @@ import { cutArguments, shownArguments } from "../../../../src/auth/approvals/sho
 import { keyOf, subjectOf } from "../../../../src/auth/approvals/subject.ts";
 import { visibleJson } from "../../../../src/lib/text/clean.ts";
 import { ANYONE } from "../../../../src/mcp/protocol/principal.ts";
-import { isSecretName } from "../../../../src/observe/telemetry/audit-mask.ts";
 
 describe("the key", () => {
   const asked = { params: '{"name":"x","arguments":{"a":1}}', rule: "r", reason: undefined, revision: "1" };
@@ -51,7 +50,7 @@ describe("the key", () => {
 });
 
 describe("what people see (A-H5)", () => {
-  const secrets = { known: () => ["hunter22", 'a"b\\c+d/e'], isSecretName };
+  const secrets = { known: () => ["hunter22", 'a"b\\c+d/e'] };
   const shown = (args: string): string => shownArguments(args, secrets);
   const inText = (text: string): string => JSON.parse(shown(JSON.stringify({ text }))).text;
 
