@@ -60,7 +60,7 @@ const SCENARIOS = [
 const BUDGET = { full: 80, short: 18 };
 /** The last scenario is over before 90 if it begins by then. */
 const LAST_START = 84;
-const MOST_ROUNDS = 3;
+const MAX_ROUNDS = 3;
 /** How many processes of each gateway there is time for, if one scenario is measured alone. */
 const STARTS_ALONE = 5;
 const HARD_LIMIT_MS = 120_000;
@@ -104,7 +104,7 @@ function roundsLeft(ahead) {
   const left = BUDGET[form] - elapsed();
   const planned = ahead.reduce((sum, { seconds }) => sum + seconds[form], 0);
   if (left <= 0) return values.short || elapsed() <= LAST_START ? 1 : 0;
-  return Math.max(1, Math.min(MOST_ROUNDS, Math.floor((left / planned) * MOST_ROUNDS + 0.5)));
+  return Math.max(1, Math.min(MAX_ROUNDS, Math.floor((left / planned) * MAX_ROUNDS + 0.5)));
 }
 
 async function main() {
@@ -128,11 +128,11 @@ async function main() {
       if (lab.rounds === 0) throw new Skip("no time left in this run");
       const outcome = await run(lab);
       results[name] = outcome.tables;
-      const few = lab.rounds < MOST_ROUNDS ? ` (${lab.rounds} of ${MOST_ROUNDS} rounds)` : "";
+      const few = lab.rounds < MAX_ROUNDS ? ` (${lab.rounds} of ${MAX_ROUNDS} rounds)` : "";
       for (const bar of outcome.bars ?? []) bars.push({ ...bar, name: bar.name + few });
       const [table] = outcome.tables;
-      if (table && lab.rounds < MOST_ROUNDS) {
-        table.notes = [...(table.notes ?? []), `${lab.rounds} of ${MOST_ROUNDS} rounds: this machine is busy or slow`];
+      if (table && lab.rounds < MAX_ROUNDS) {
+        table.notes = [...(table.notes ?? []), `${lab.rounds} of ${MAX_ROUNDS} rounds: this machine is busy or slow`];
       }
       for (const table of outcome.tables) print(show(table));
     } catch (error) {

@@ -77,6 +77,15 @@ describe("identifiers", () => {
     expect(found).toEqual([]);
   });
 
+  test("call bounds MAX_… and MIN_…", () => {
+    const found = sources.flatMap(({ file, text }) =>
+      [...identifiersOf(text)]
+        .filter((name) => /^(MOST|LONGEST|LARGEST|DEEPEST|WIDEST|LEAST|SHORTEST|SMALLEST|FEWEST)(_|$)/.test(name))
+        .map((name) => `${file}: ${name}`),
+    );
+    expect(found).toEqual([]);
+  });
+
   test("call the eras legacy and modern", () => {
     const synonym =
       /\b(?:era|\w+Era)["']?\)?\s*(?::|={1,3}|!==?|\?\?)\s*["'](?!legacy["']|modern["'])\w+["']|["'](?:stateless|sessionful)["']/;

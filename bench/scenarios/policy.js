@@ -11,8 +11,8 @@ import { compareVariants } from "../native/compare.js";
 const RULES = 1_000;
 const AUDIENCE = "http://127.0.0.1/mcp";
 /** What all of it may cost a call. */
-const MOST_CPU = 1.1;
-const LEAST_ROUNDS = 9;
+const MAX_CPU = 1.1;
+const MIN_ROUNDS = 9;
 
 /** An issuer: its keys, and one token. */
 async function startIssuer() {
@@ -70,7 +70,7 @@ async function runEra({ bin, rounds, starts }, era, { issuer, token }) {
     of(index, "p50"),
     of(index, "p99"),
   ]);
-  const bar = { name: `CPU under ${RULES} rules, ${era}`, value: ratio(1, 0, "cpuUs"), most: MOST_CPU };
+  const bar = { name: `CPU under ${RULES} rules, ${era}`, value: ratio(1, 0, "cpuUs"), most: MAX_CPU };
   return { rows, bar, note };
 }
 
@@ -78,7 +78,7 @@ async function runEra({ bin, rounds, starts }, era, { issuer, token }) {
 export const policy = {
   name: "policy",
   seconds: { full: 20, short: 0 },
-  least: LEAST_ROUNDS,
+  least: MIN_ROUNDS,
   async run(lab) {
     const given = await startIssuer();
     try {

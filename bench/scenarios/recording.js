@@ -6,16 +6,16 @@ import { rmSync } from "node:fs";
 import { compareVariants } from "../native/compare.js";
 import { writeTemporary } from "../subjects.js";
 
-const MOST_RING = 1.02;
-const MOST_RECORDER = 1.1;
+const MAX_RING = 1.02;
+const MAX_RECORDER = 1.1;
 /** A difference of one in fifty is seen in the median of many turns, not of three. */
-const LEAST_ROUNDS = 15;
+const MIN_ROUNDS = 15;
 
 /** @type {import("../run.js").Scenario} */
 export const recording = {
   name: "recording",
   seconds: { full: 27, short: 0 },
-  least: LEAST_ROUNDS,
+  least: MIN_ROUNDS,
   async run({ bin, rounds, starts }) {
     const dir = `${writeTemporary("recordings", "")}.d`;
     const variants = [{ calls: { keep: 0 } }, {}, { record: { dir } }].map((settings) => ({ settings }));
@@ -26,8 +26,8 @@ export const recording = {
       return [name, of(index, "perSecond"), ...times];
     });
     const bars = [
-      { name: "CPU with the ring alone", value: ratio(1, 0, "cpuUs"), most: MOST_RING },
-      { name: "CPU with the recorder, against the ring alone", value: ratio(2, 1, "cpuUs"), most: MOST_RECORDER },
+      { name: "CPU with the ring alone", value: ratio(1, 0, "cpuUs"), most: MAX_RING },
+      { name: "CPU with the recorder, against the ring alone", value: ratio(2, 1, "cpuUs"), most: MAX_RECORDER },
     ];
     const columns = ["what is remembered", "calls/s", "CPU µs", "× neither", "main thread µs", "× neither"];
     return { tables: [{ title: "Remembering calls", columns, rows, notes: [note] }], bars };

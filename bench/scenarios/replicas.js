@@ -20,8 +20,8 @@ const cluster = { secret: SECRET, listen: "127.0.0.1:0" };
 const CONNECTIONS = 16;
 const SUBSCRIBERS = 1_000;
 /** What being a replica may cost a call. */
-const MOST_CPU = 1.1;
-const LEAST_ROUNDS = 6;
+const MAX_CPU = 1.1;
+const MIN_ROUNDS = 6;
 const STARTS = 2;
 const WARM_MS = 2_000;
 const TURN_MS = 400;
@@ -55,7 +55,7 @@ async function costs({ bin, rounds }) {
       for (const [i] of settings.entries()) {
         const ratio = measured.ratio(i, 0, "cpuUs");
         rows.push([names[i] ?? "", era, measured.of(i, "perSecond"), measured.of(i, "cpuUs"), ratio]);
-        if (i > 0) bars.push({ name: `CPU of a call at ${names[i]}, ${era}`, value: ratio, most: MOST_CPU });
+        if (i > 0) bars.push({ name: `CPU of a call at ${names[i]}, ${era}`, value: ratio, most: MAX_CPU });
       }
     }
   } finally {
@@ -156,7 +156,7 @@ async function updates(lab) {
 export const replicas = {
   name: "replicas",
   seconds: { full: 80, short: 12 },
-  least: LEAST_ROUNDS,
+  least: MIN_ROUNDS,
   async run(lab) {
     const { table, bars } = await costs(lab);
     return { tables: [table, await handOvers(lab), await together(lab), await updates(lab)], bars };

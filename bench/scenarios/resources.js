@@ -18,16 +18,16 @@ const LIMIT_MS = 3_000;
  * pages to fetch.
  */
 const PAGE_SIZE = { full: 10, short: 1_000 };
-const MOST_RESOURCES = 10_000;
-const MOST_PAGES = MOST_RESOURCES / PAGE_SIZE.full + 1;
+const MAX_RESOURCES = 10_000;
+const MAX_PAGES = MAX_RESOURCES / PAGE_SIZE.full + 1;
 /** As many as are sent to the load generator; they are spread over the whole list. */
-const MOST_TARGETS = 1_000;
+const MAX_TARGETS = 1_000;
 
 /** @param {Client} client @param {string} method @param {string} key @returns {Promise<any[]>} */
 async function listAll(client, method, key) {
   const entries = [];
   let cursor;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const result = await client.ask(method, cursor === undefined ? {} : { cursor });
     entries.push(...result[key]);
     cursor = result.nextCursor;
@@ -55,8 +55,8 @@ async function prepare(lab, total) {
     const own = listed.filter((entry) => entry.description?.startsWith("bench://"));
     if (own.length !== total) throw new Skip(`resources/list has ${own.length} of ${total} resources`);
     // The longer list took more requests; both processes shall be equally warm.
-    for (let rest = MOST_RESOURCES - total; rest >= pageSize; rest -= pageSize) await client.ask("resources/list", {});
-    const step = Math.max(1, Math.floor(total / MOST_TARGETS));
+    for (let rest = MAX_RESOURCES - total; rest >= pageSize; rest -= pageSize) await client.ask("resources/list", {});
+    const step = Math.max(1, Math.floor(total / MAX_TARGETS));
     const entries = own.filter((_, index) => index % step === 0);
     /** @param {((entry: any) => string)[]} forms Used in turn. @returns {Ask} */
     const readBy = (...forms) => ({
@@ -96,7 +96,7 @@ export const resources = {
   name: "resources",
   seconds: { full: 8, short: 3.5 },
   async run(lab) {
-    const [few, many] = await Promise.all([prepare(lab, 10), prepare(lab, MOST_RESOURCES)]);
+    const [few, many] = await Promise.all([prepare(lab, 10), prepare(lab, MAX_RESOURCES)]);
     const rows = [];
     const notes = [];
     /** @type {import("../report.js").Bar[]} */

@@ -12,8 +12,8 @@ import { compareVariants } from "../native/compare.js";
 
 const RULES = 100;
 /** What the issue of trust allows. */
-const MOST_CPU = 1.05;
-const LEAST_ROUNDS = 9;
+const MAX_CPU = 1.05;
+const MIN_ROUNDS = 9;
 
 /** Approves what the gateway's only server lists. @param {string} url */
 async function approve(url) {
@@ -51,7 +51,7 @@ async function runEra({ bin, rounds, starts }, era) {
       of(index, "p50"),
       of(index, "p99"),
     ]);
-    const bar = { name: `CPU with lock, approvals and results, ${era}`, value: ratio(1, 0, "cpuUs"), most: MOST_CPU };
+    const bar = { name: `CPU with lock, approvals and results, ${era}`, value: ratio(1, 0, "cpuUs"), most: MAX_CPU };
     return { rows, bar, note };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -62,7 +62,7 @@ async function runEra({ bin, rounds, starts }, era) {
 export const trust = {
   name: "trust",
   seconds: { full: 20, short: 0 },
-  least: LEAST_ROUNDS,
+  least: MIN_ROUNDS,
   async run(lab) {
     const eras = [await runEra(lab, "legacy"), await runEra(lab, "modern")];
     const columns = ["calls, stdio server", "era", "calls/s", "CPU µs", "× without", "p50 ms", "p99 ms"];

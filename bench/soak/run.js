@@ -31,7 +31,7 @@ const FAULT_EVERY_MS = 700;
 const CHANGE_EVERY_MS = 60;
 const RESTART_EVERY_MS = 12_000;
 /** One that is asked for, one that is not. */
-const LEAST_RESTARTS = 2;
+const MIN_RESTARTS = 2;
 /** The share of the time that the last life has at least. */
 const LAST_LIFE = 0.4;
 const SETTLE_MS = 60_000;
@@ -254,7 +254,7 @@ export async function runSoak({
   /** @param {number} until */
   async function restart(until) {
     const every = Math.min(RESTART_EVERY_MS, (until - performance.now()) / 3);
-    for (let n = 0; n < LEAST_RESTARTS || performance.now() + every < until; n++) {
+    for (let n = 0; n < MIN_RESTARTS || performance.now() + every < until; n++) {
       await Promise.race([pause(every), over()]);
       if (isOver) return;
       const strike = strikeAll();

@@ -8,7 +8,7 @@
  * After this a server that was disturbed has no excuse any more: a gateway waits up to 37 s before
  * it tries again.
  */
-const LONGEST_MS = 40_000;
+const MAX_MS = 40_000;
 
 /**
  * `over`: when it ended for a client that has a process of its own.
@@ -35,14 +35,14 @@ export function createWeather(personal = new Set()) {
       const begun = gateways.map((gateway) => {
         const struck = armed ? Number.POSITIVE_INFINITY : from;
         /** @type {Spell} */
-        const spell = { from, struck, to: from + LONGEST_MS, over: new Map() };
+        const spell = { from, struck, to: from + MAX_MS, over: new Map() };
         const key = keyOf(gateway, server);
         spells.set(key, [...(spells.get(key) ?? []), spell]);
         return spell;
       });
       return () => {
         const now = performance.now();
-        for (const spell of begun) Object.assign(spell, { struck: now, to: now + LONGEST_MS, over: new Map() });
+        for (const spell of begun) Object.assign(spell, { struck: now, to: now + MAX_MS, over: new Map() });
       };
     },
     /**

@@ -1,7 +1,7 @@
 /** The search of the pages: every word must occur; headings count more than text. */
 const field = document.getElementById("search");
 const results = document.getElementById("results");
-const MOST = 12;
+const MAX_RESULTS = 12;
 
 field.addEventListener("input", () => {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -9,7 +9,7 @@ field.addEventListener("input", () => {
     .map((entry) => ({ entry, score: scoreOf(entry, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
-    .slice(0, MOST);
+    .slice(0, MAX_RESULTS);
   results.replaceChildren(...found.map(({ entry }) => rowOf(entry, words)));
   results.hidden = words.length === 0;
   if (words.length > 0 && found.length === 0) results.append("Nothing found.");

@@ -17,7 +17,7 @@ const TLS = {
   maxVersion: "TLSv1.2",
 } as const;
 /** Connections that rest between two requests. */
-const MOST_IDLE = 64;
+const MAX_IDLE = 64;
 
 /** The headers of a hand-over. The public side drops them from what clients send. */
 export const OWNER_HEADER = "goblin-owner";
@@ -39,7 +39,7 @@ export function createAgent(secret: string): Agent {
   return new Agent({
     ...TLS,
     keepAlive: true,
-    maxFreeSockets: MOST_IDLE,
+    maxFreeSockets: MAX_IDLE,
     // The server has no certificate: that it knows the key is the proof.
     checkServerIdentity: () => undefined,
     pskCallback: () => ({ psk, identity: IDENTITY }),

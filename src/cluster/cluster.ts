@@ -25,7 +25,7 @@ import { Peers } from "./peers.ts";
 import type { SharedStore, StoreUser } from "./store.ts";
 
 /** A session is passed on when replicas end one after the other. Then its client tries again. */
-const MOST_HOLDERS = 4;
+const MAX_HOLDERS = 4;
 
 export interface ClusterOptions {
   readonly secret: string;
@@ -177,7 +177,7 @@ export class Cluster {
    */
   async handOverSession(request: Misplaced, id: string): Promise<boolean> {
     let owner = this.#tags.ownerIn(id);
-    for (let tries = 0; owner && tries < MOST_HOLDERS; tries++) {
+    for (let tries = 0; owner && tries < MAX_HOLDERS; tries++) {
       const outcome =
         this.#peers.isGone(owner) || owner.id === this.self.id ? "gone" : await this.#pass(request, owner);
       if (outcome === "done") return true;

@@ -21,8 +21,8 @@ export interface Owner {
 const FORMAT = 1;
 const ID_BYTES = 9;
 /** There are only as many as replicas, over the time that ids are good for. */
-const MOST_KNOWN = 1000;
-const LONGEST_TAG = 512;
+const MAX_KNOWN = 1000;
+const MAX_TAG_LENGTH = 512;
 const END = ".";
 
 export function newOwnerId(): string {
@@ -37,7 +37,7 @@ export function clusterKey(secret: string, purpose: string): Buffer {
 export class OwnerTags {
   readonly #sealer;
   /** By tag. Only tags that were sealed with the secret get in. */
-  readonly #known = new BoundedMap<string, Owner>(MOST_KNOWN);
+  readonly #known = new BoundedMap<string, Owner>(MAX_KNOWN);
 
   constructor(secret: string) {
     this.#sealer = createByteSealer(clusterKey(secret, "tags"));
@@ -51,7 +51,7 @@ export class OwnerTags {
   /** Returns the owner that an id names. Undefined: it names none of this cluster. */
   ownerIn(id: string): Owner | undefined {
     const end = id.indexOf(END);
-    if (end < 1 || end > LONGEST_TAG) return undefined;
+    if (end < 1 || end > MAX_TAG_LENGTH) return undefined;
     const tag = id.slice(0, end);
     const known = this.#known.get(tag);
     if (known) return known;

@@ -33,12 +33,12 @@ interface Peer {
 }
 
 /** Owners are never used again, so only recent ones matter. */
-const MOST_GONE = 1000;
+const MAX_GONE = 1000;
 const DRAIN_MS = 20;
 
 export class Peers {
   readonly #options: PeersOptions;
-  readonly #gone = new BoundedSet<string>(MOST_GONE);
+  readonly #gone = new BoundedSet<string>(MAX_GONE);
   readonly #peers = new Map<string, Peer>();
   readonly #shares = new Shares();
 

@@ -21,7 +21,7 @@ interface Switch {
 }
 
 /** Each part of a gateway listens at most once. More listeners are a leak. */
-const MOST_LISTENERS = 30;
+const MAX_LISTENERS = 30;
 
 export class LiveConfig extends EventEmitter<LiveConfigEvents> {
   #current: Config;
@@ -31,7 +31,7 @@ export class LiveConfig extends EventEmitter<LiveConfigEvents> {
 
   constructor(config: Config) {
     super();
-    this.setMaxListeners(MOST_LISTENERS);
+    this.setMaxListeners(MAX_LISTENERS);
     this.#current = config;
     this.#file = config;
   }

@@ -10,7 +10,7 @@ import { packageRunnerOf } from "./package-runner.ts";
 import type { Config } from "./schema/config.ts";
 
 /** Shorter values are ordinary words; masking them would garble every text. */
-const LEAST_LENGTH = 6;
+const MIN_LENGTH = 6;
 
 /**
  * Returns the values that must not appear in a log. Of arguments, only those that are named or look
@@ -38,7 +38,7 @@ export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" |
       auth?.idp?.clientSecret ?? "",
     ]),
   ];
-  return [...new Set(found)].filter((value) => value.length >= LEAST_LENGTH);
+  return [...new Set(found)].filter((value) => value.length >= MIN_LENGTH);
 }
 
 /** A segment of words, as in /api/v1/streamable-http. Anything else may be a key. */

@@ -12,10 +12,10 @@ import type { Report } from "./problems/report.ts";
 import type { GatewayConfig } from "./schema/settings.ts";
 import type { SecretText, TextPart } from "./secret-reference.ts";
 
-const LEAST_LENGTH = 16;
+const MIN_LENGTH = 16;
 /** The shortest acceptable rest of a token after common words are removed. */
-const LEAST_REST = 8;
-const LEAST_DIFFERENT = 6;
+const MIN_REST_LENGTH = 8;
+const MIN_DISTINCT = 6;
 const WORDS =
   /pass(word|wd|phrase)?|secret|token|bearer|change|admin|root|user|client|goblin|gateway|server|mcp|test|demo|example|default|let|me|in|welcome|hello|qwertz?y?(uiop)?|asdf(gh(jkl)?)?|my|your|the|this|is|not|a|key|api|auth|local|host|dev|prod|(0?123456789?0?)+|abc(d(ef(gh?)?)?)?/g;
 const REMEDY = "make one with: openssl rand -hex 24";
@@ -36,13 +36,13 @@ export function warnOfWeakTokens({ auth, admin }: GatewayConfig, report: Report)
 }
 
 function weakness(token: string): string | undefined {
-  if (token.length < LEAST_LENGTH) return `it is shorter than ${LEAST_LENGTH} characters`;
+  if (token.length < MIN_LENGTH) return `it is shorter than ${MIN_LENGTH} characters`;
   const rest = token
     .toLowerCase()
     .replace(WORDS, "")
     .replace(/[^a-z0-9]/g, "");
-  if (rest.length < LEAST_REST) return "it is made of common words";
-  return new Set(token).size < LEAST_DIFFERENT ? "it has few distinct characters" : undefined;
+  if (rest.length < MIN_REST_LENGTH) return "it is made of common words";
+  return new Set(token).size < MIN_DISTINCT ? "it has few distinct characters" : undefined;
 }
 
 /**

@@ -18,7 +18,7 @@ interface Headed {
 }
 
 /** More proxies in a row than anybody has. */
-const MOST_HOPS = 32;
+const MAX_HOPS = 32;
 const FORWARDED_FOR = /(?:^|[,;\s])for=("(?:[^"\\]|\\.)*"|[^,;\s]*)/gi;
 
 /** An address in brackets, or an IPv4 address, with a port. */
@@ -54,7 +54,7 @@ export class TrustedProxies {
   /** `hops`: from the client to the nearest proxy. Ends at what is no address. */
   #client(remote: string, hops: readonly string[]): string {
     let client = remote;
-    for (const hop of hops.slice(-MOST_HOPS).reverse()) {
+    for (const hop of hops.slice(-MAX_HOPS).reverse()) {
       const address = addressIn(hop);
       if (address === undefined) return client;
       client = address;

@@ -32,7 +32,7 @@ export interface Rule {
   readonly who: RuleConfig["who"];
 }
 
-const MOST_SCOPES = 256;
+const MAX_SCOPES = 256;
 
 export class Policy {
   /** Identifies the rules, for the audit file. */
@@ -62,7 +62,7 @@ export class Policy {
     const scope = this.#scopes.get(key) ?? new Scope(key, rules, this.#fallback);
     this.#scopes.delete(key);
     this.#scopes.set(key, scope);
-    if (this.#scopes.size > MOST_SCOPES) {
+    if (this.#scopes.size > MAX_SCOPES) {
       for (const oldest of this.#scopes.keys()) {
         this.#scopes.delete(oldest);
         break;

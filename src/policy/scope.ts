@@ -47,7 +47,7 @@ interface ServerRules {
   readonly isHidden: boolean;
 }
 
-const MOST_URIS = 2048;
+const MAX_URIS = 2048;
 const NO_RULES: readonly Rule[] = [];
 
 export class Scope {
@@ -97,7 +97,7 @@ export class Scope {
     const decision = known ?? this.evaluate({ kind: "resource", serverId, name: uri });
     if (known) this.#uris.delete(key);
     this.#uris.set(key, decision);
-    if (this.#uris.size > MOST_URIS) {
+    if (this.#uris.size > MAX_URIS) {
       for (const oldest of this.#uris.keys()) {
         this.#uris.delete(oldest);
         break;

@@ -34,7 +34,7 @@ export interface Comparison {
 }
 
 const ANSWER_MS = 8000;
-const MOST_EACH = 50;
+const MAX_PER_KIND = 50;
 const UNKNOWN = "goblin-doctor-no-such-name";
 const LATE = Symbol("late");
 
@@ -79,7 +79,7 @@ interface Asked {
 }
 
 function* requestsFor(found: Readonly<Record<string, readonly Fields[]>>): Generator<Asked> {
-  const of = (member: string): readonly Fields[] => (found[member] ?? []).slice(0, MOST_EACH);
+  const of = (member: string): readonly Fields[] => (found[member] ?? []).slice(0, MAX_PER_KIND);
   for (const tool of of("tools")) {
     if (recordOf(tool["annotations"])["readOnlyHint"] !== true) continue;
     yield { name: `tools/call ${tool["name"]}`, method: "tools/call", params: { name: tool["name"], arguments: {} } };

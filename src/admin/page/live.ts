@@ -56,7 +56,7 @@ const SERVERS_MS = 2000;
 const CALLS = 1000;
 const LINES = 2000;
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 8000;
+const MAX_WAIT_MS = 8000;
 
 const live: Live = {
   connection: "connecting",
@@ -125,7 +125,7 @@ export async function connect(signal: AbortSignal): Promise<void> {
       change({ connection: "lost", problem: error instanceof Error ? error.message : String(error) });
     }
     await new Promise((resolve) => setTimeout(resolve, wait));
-    wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    wait = Math.min(wait * 2, MAX_WAIT_MS);
   }
 }
 

@@ -175,7 +175,7 @@ const loaders: { readonly [Name in keyof Loaded]: Loader<Name> } = {
 };
 
 /** The most whose arguments are read in full at once. */
-const MOST_WHOLE = 50;
+const MAX_FULL_ARGUMENTS = 50;
 
 /** A list cuts long arguments: a person who decides must see all of them. */
 async function readHeld(client: AdminClient, signal: AbortSignal): Promise<Loaded["approvals"]> {
@@ -183,7 +183,7 @@ async function readHeld(client: AdminClient, signal: AbortSignal): Promise<Loade
   const held = items.filter(({ state }) => state === "held");
   return Promise.all(
     held.map((row, place) =>
-      row.isCut && place < MOST_WHOLE
+      row.isCut && place < MAX_FULL_ARGUMENTS
         ? client.request(adminRoutes.getApproval, { params: { id: row.id }, signal }).catch(() => row)
         : row,
     ),

@@ -54,13 +54,13 @@ export function minutes(text: string): number {
 }
 
 /** More processes than that share a machine badly. */
-const MOST_WORKERS = 64;
+const MAX_WORKERS = 64;
 
 /** Reads a number of workers from an option. @throws InvalidArgumentError */
 export function workerCount(text: string): number {
   const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > MOST_WORKERS) {
-    throw new InvalidArgumentError(`expected a number from 1 to ${MOST_WORKERS}`);
+  if (!/^\d+$/.test(text) || count < 1 || count > MAX_WORKERS) {
+    throw new InvalidArgumentError(`expected a number from 1 to ${MAX_WORKERS}`);
   }
   return count;
 }

@@ -16,7 +16,7 @@ export interface FileState {
   readonly mode: number;
 }
 
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 const OWNER_WRITES = 0o200;
 /** What the codes of the system mean for somebody who wants this file changed. */
 const WHY: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ export async function readState(path: string): Promise<FileState | undefined> {
     const found = await lstat(path);
     if (found.isSymbolicLink()) throw new FileError("it is a link; edit the file that it leads to by hand");
     if (!found.isFile()) throw new FileError("it is not a file");
-    if (found.size > MOST_BYTES) throw new FileError(`it has more than ${MOST_BYTES} bytes`);
+    if (found.size > MAX_BYTES) throw new FileError(`it has more than ${MAX_BYTES} bytes`);
     return { bytes: await readFile(path), mode: found.mode & 0o7777 };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -15,7 +15,7 @@ export interface PlainSecret {
 }
 
 /** Shorter values are words such as "true". */
-const SHORTEST = 6;
+const MIN_SECRET_LENGTH = 6;
 const SCHEME = /^(?:Bearer|Basic|Token) /i;
 
 /** Returns the secrets of a server's entry. */
@@ -53,7 +53,7 @@ const FLAG = /(--?([\w-]+)=)([^\s"']+)/g;
 /** Returns the text of a settings file with its secrets hidden. Its lines stay lines. */
 export function hideSecrets(text: string): string {
   const hiddenIn = (name: string, value: string): boolean =>
-    isSecretSetting(name) && value.length >= SHORTEST && !/[${]/.test(value);
+    isSecretSetting(name) && value.length >= MIN_SECRET_LENGTH && !/[${]/.test(value);
   const named = text.replace(
     NAMED,
     (whole, _quote, name: string, between: string, ...values: (string | undefined)[]) => {
@@ -81,7 +81,7 @@ export function hideSecrets(text: string): string {
 
 function secretIn(server: string, key: string, text: string): PlainSecret | undefined {
   const value = text.replace(SCHEME, "");
-  const isPlain = isSecretSetting(key) && value.length >= SHORTEST && !/[${]/.test(value);
+  const isPlain = isSecretSetting(key) && value.length >= MIN_SECRET_LENGTH && !/[${]/.test(value);
   return isPlain ? { name: `${server}/${key}`.replace(/[{}\p{Cc}]/gu, "_"), value } : undefined;
 }
 

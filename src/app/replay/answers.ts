@@ -27,7 +27,7 @@ interface Asked {
   next: number;
 }
 
-const MOST_SHOWN = 3;
+const MAX_SHOWN = 3;
 
 export class Answers {
   /** By method, then by params. */
@@ -95,8 +95,8 @@ export class Answers {
     const [best] = same
       .map((asked) => differences(asked.params, params))
       .sort((one, other) => one.length - other.length);
-    const more = best!.length > MOST_SHOWN ? `, and ${best!.length - MOST_SHOWN} more` : "";
-    return `the nearest one differs in ${best!.slice(0, MOST_SHOWN).map(describe).join("; ")}${more}`;
+    const more = best!.length > MAX_SHOWN ? `, and ${best!.length - MAX_SHOWN} more` : "";
+    return `the nearest one differs in ${best!.slice(0, MAX_SHOWN).map(describe).join("; ")}${more}`;
   }
 }
 

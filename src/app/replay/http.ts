@@ -10,7 +10,7 @@ import { text as readAll } from "node:stream/consumers";
 import { isLoopback } from "../../lib/text/loopback.ts";
 import type { Replay } from "./replay.ts";
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Listens on loopback. Returns the server and its endpoint. */
 export async function serveReplay(replay: Replay, port: number): Promise<{ server: Server; url: string }> {
@@ -30,7 +30,7 @@ async function answer(replay: Replay, request: IncomingMessage, response: Server
   if (new URL(request.url ?? "/", "http://x").pathname !== "/mcp") return refuse(response, 404);
   // It has nothing to say unasked, and no session to end.
   if (request.method !== "POST") return refuse(response, 405);
-  if (Number(request.headers["content-length"] ?? 0) > MOST_BYTES) return refuse(response, 413);
+  if (Number(request.headers["content-length"] ?? 0) > MAX_BYTES) return refuse(response, 413);
   const messages = replay.receive(await readAll(request));
   if (messages.length === 0) return refuse(response, 202);
   if (messages.length === 1) {

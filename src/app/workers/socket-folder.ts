@@ -14,7 +14,7 @@ import { isRunning } from "../../lib/process/is-running.ts";
 const PREFIX = "goblin-workers-";
 const NAME = /^goblin-workers-(\d+)-/;
 /** A socket's address has room for 103 bytes on every system; a worker's name takes the rest. */
-const LONGEST = 80;
+const MAX_PATH_LENGTH = 80;
 const SOCKET = /[/-](\d+)-\d+$/;
 
 /** Makes the folder. `parent` is for tests. */
@@ -45,7 +45,7 @@ export function numberIn(address: string): number | undefined {
 /** The usual folder for such things may have a long name. */
 function shortFolder(): string {
   const usual = tmpdir();
-  return process.platform === "win32" || Buffer.byteLength(usual) + PREFIX.length <= LONGEST ? usual : "/tmp";
+  return process.platform === "win32" || Buffer.byteLength(usual) + PREFIX.length <= MAX_PATH_LENGTH ? usual : "/tmp";
 }
 
 /** Removes what killed processes left. A link is not followed, and what belongs to others stays. */

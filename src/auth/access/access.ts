@@ -43,7 +43,7 @@ type TiedProfiles = OAuth["profiles"];
 /** Separates the issuer from the subject in the id of an access token's principal. */
 const SUBJECT = "\u001f";
 /** The most places that are remembered. */
-const MOST_PLACES = 1000;
+const MAX_PLACES = 1000;
 
 export class Access extends EventEmitter<AccessEvents> {
   readonly #config: Pick<LiveConfig, "current">;
@@ -93,7 +93,7 @@ export class Access extends EventEmitter<AccessEvents> {
     if (this.#places.has(key)) return this.#places.get(key);
     const decided = isEverywhere ? EVERYWHERE : this.#decide(endpoint, { held, rules }, current.profiles);
     const place = decided && { ...decided, forClient: listingFor(decided.visibility, current) };
-    if (this.#places.size >= MOST_PLACES) this.#places.clear();
+    if (this.#places.size >= MAX_PLACES) this.#places.clear();
     this.#places.set(key, place);
     return place;
   }

@@ -11,7 +11,7 @@ import { clientKindOf } from "./client-kinds.ts";
 import { visibilityOf } from "./conditions.ts";
 
 /** The most names of clients that are remembered at one place. */
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 
 /** Returns undefined if all clients of the place see the same. */
 export function listingFor(base: Visibility | undefined, config: Config): Place["forClient"] {
@@ -30,7 +30,7 @@ export function listingFor(base: Visibility | undefined, config: Config): Place[
       visibility = byKind.get(key) ?? withKind(base, kind, key);
       byKind.set(key, visibility);
     }
-    if (byName.size >= MOST_NAMES) byName.clear();
+    if (byName.size >= MAX_NAMES) byName.clear();
     byName.set(name, visibility);
     return visibility;
   };

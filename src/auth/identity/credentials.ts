@@ -74,8 +74,8 @@ export interface CredentialsDeps {
 }
 
 /** The `Authorization` headers that are remembered. */
-const MOST_HEADERS = 256;
-const LONGEST_HEADER = 4096;
+const MAX_HEADERS = 256;
+const MAX_HEADER_LENGTH = 4096;
 const MISSING: Unidentified = { ok: false, why: "missing" };
 const INVALID: Unidentified = { ok: false, why: "invalid" };
 
@@ -146,7 +146,7 @@ export class Credentials {
     const latest = connection && this.#latest.get(connection);
     if (latest?.header === header) return latest;
     const shown = this.#headers.get(header) ?? this.#takenApart(header);
-    if (shown && connection && header.length <= LONGEST_HEADER) this.#latest.set(connection, shown);
+    if (shown && connection && header.length <= MAX_HEADER_LENGTH) this.#latest.set(connection, shown);
     return shown;
   }
 
@@ -154,8 +154,8 @@ export class Credentials {
     const found = tokenIn(header);
     if (!found) return undefined;
     const shown = { ...found, header, digest: digestOf(found.token) };
-    if (this.#headers.size === MOST_HEADERS) this.#headers.clear();
-    if (header.length <= LONGEST_HEADER) this.#headers.set(header, shown);
+    if (this.#headers.size === MAX_HEADERS) this.#headers.clear();
+    if (header.length <= MAX_HEADER_LENGTH) this.#headers.set(header, shown);
     return shown;
   }
 

@@ -5,8 +5,8 @@
 import type { Principal } from "../../mcp/protocol/principal.ts";
 
 /** Ends that are close together are handled together. */
-const LEAST_MS = 500;
-const MOST_MS = 3_600_000;
+const MIN_MS = 500;
+const MAX_MS = 3_600_000;
 
 export class Expiries {
   readonly #ends = new Map<string, number>();
@@ -33,7 +33,7 @@ export class Expiries {
   #plan(end: number): void {
     clearTimeout(this.#timer);
     this.#planned = end;
-    const ms = Math.min(Math.max(end - Date.now(), LEAST_MS), MOST_MS);
+    const ms = Math.min(Math.max(end - Date.now(), MIN_MS), MAX_MS);
     this.#timer = setTimeout(() => this.#sweep(), ms).unref();
   }
 

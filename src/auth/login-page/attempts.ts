@@ -19,16 +19,16 @@ export interface Begun {
 }
 
 const LIFE_MS = 10 * 60_000;
-const MOST = 500;
-const MOST_PER_PRINCIPAL = 10;
+const MAX_ATTEMPTS = 500;
+const MAX_PER_PRINCIPAL = 10;
 
 export class Attempts {
   readonly #begun = new Map<string, Begun & { readonly expiresAt: number }>();
 
   add(begun: Begun): void {
     const own = this.#statesOf(begun.principal);
-    if (own.length >= MOST_PER_PRINCIPAL) this.#begun.delete(own[0]!);
-    else if (this.#begun.size >= MOST) this.#begun.delete(this.#statesOf(this.#busiest())[0]!);
+    if (own.length >= MAX_PER_PRINCIPAL) this.#begun.delete(own[0]!);
+    else if (this.#begun.size >= MAX_ATTEMPTS) this.#begun.delete(this.#statesOf(this.#busiest())[0]!);
     this.#begun.set(begun.attempt.state, { ...begun, expiresAt: Date.now() + LIFE_MS });
   }
 

@@ -15,11 +15,11 @@ export interface OwnAddress {
 
 /** Nobody may keep a request open: there is one user. */
 const REQUEST_MS = 30_000;
-const MOST_CONNECTIONS = 50;
+const MAX_CONNECTIONS = 50;
 
 export async function openOwnAddress(serve: (request: Request) => Promise<Response>): Promise<OwnAddress> {
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS });
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {

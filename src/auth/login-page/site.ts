@@ -36,7 +36,7 @@ interface Begun {
 }
 
 const MAX_FORM = 16 * 1024;
-const MOST_NOTES = 500;
+const MAX_NOTES = 500;
 const AGAIN = "Make the call again to get a new one.";
 
 export class Site {
@@ -45,7 +45,7 @@ export class Site {
   readonly #identity: Identity;
   readonly #attempts = new Attempts();
   /** What a browser is told on its next page. */
-  readonly #notes = new BoundedMap<string, Note>(MOST_NOTES);
+  readonly #notes = new BoundedMap<string, Note>(MAX_NOTES);
 
   constructor(options: SiteOptions) {
     this.#options = options;

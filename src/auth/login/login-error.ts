@@ -16,7 +16,7 @@ export interface LoginProblem {
   readonly cause?: unknown;
 }
 
-const LONGEST = 300;
+const MAX_MESSAGE_LENGTH = 300;
 
 export class LoginError extends Error {
   override readonly name = "LoginError";
@@ -26,7 +26,7 @@ export class LoginError extends Error {
 
   constructor({ server, step, what, remedy, cause }: LoginProblem) {
     const said = clean(what);
-    const short = said.length > LONGEST ? `${said.slice(0, LONGEST)}…` : said;
+    const short = said.length > MAX_MESSAGE_LENGTH ? `${said.slice(0, MAX_MESSAGE_LENGTH)}…` : said;
     const where = server === undefined ? "Your login" : `Login to server "${server}"`;
     super(`${where}: ${step}: ${short}. ${remedy}`, cause === undefined ? undefined : { cause });
     this.step = step;

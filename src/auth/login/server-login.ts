@@ -35,7 +35,7 @@ export interface ServerLoginOptions {
 const RENEW_AT = 0.8;
 const JITTER = 0.05;
 const RETRY_MS = 30_000;
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export class ServerLogin implements Credentials {
   readonly target: LoginTarget;
@@ -219,7 +219,7 @@ export class ServerLogin implements Credentials {
 
   #renewIn(ms: number): void {
     if (this.#closed) return;
-    const wait = Math.min(Math.max(ms, 0), LONGEST_TIMER);
+    const wait = Math.min(Math.max(ms, 0), MAX_TIMER_MS);
     this.#timer = setTimeout(() => void this.#renewAhead(), wait).unref();
   }
 

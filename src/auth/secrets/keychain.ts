@@ -25,7 +25,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** What the secrets of users are kept under, and what Goblin's own keys are. */
 const SERVICES = { secrets: "goblin-mcp", keys: "goblin-keys" } as const;
 /** A credential has at most 2560 bytes there, in UTF-16. */
-const LONGEST_ON_WINDOWS = 1280;
+const MAX_LENGTH_ON_WINDOWS = 1280;
 const PROBE_MS = 3000;
 /** A locked keychain may ask its user first. */
 const ANSWER_MS = 60_000;
@@ -71,7 +71,7 @@ async function load(title: string, service: string): Promise<Keychain> {
   };
   return {
     title,
-    ...(process.platform === "win32" && { longest: LONGEST_ON_WINDOWS }),
+    ...(process.platform === "win32" && { longest: MAX_LENGTH_ON_WINDOWS }),
     get: async (name) => (await answered(entry(name).getPassword())) ?? undefined,
     set: (name, value) => answered(entry(name).setPassword(value)),
     remove: (name) => answered(entry(name).deleteCredential()),

@@ -19,7 +19,7 @@ export interface ProgramOptions {
   readonly tells?: boolean;
 }
 
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 const SHOWN_CHARS = 200;
 
 export async function runProgram(options: ProgramOptions): Promise<string> {
@@ -63,7 +63,7 @@ function collect(options: ProgramOptions): Promise<Outcome> {
     if (child.pid !== undefined) endWithProcess(child.pid);
     child.stdout?.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MOST_BYTES) finish(`printed more than ${MOST_BYTES} bytes`);
+      if (size > MAX_BYTES) finish(`printed more than ${MAX_BYTES} bytes`);
       else chunks.push(chunk);
     });
     child.stderr?.on("data", (chunk: Buffer) => {

@@ -23,13 +23,13 @@ interface SecretBook {
 }
 
 const EMPTY: SecretBook = { secrets: {}, elsewhere: [] };
-const LONGEST_NAME = 512;
-const LONGEST_VALUE = 64 * 1024;
+const MAX_NAME_LENGTH = 512;
+const MAX_VALUE_LENGTH = 64 * 1024;
 
 /** Returns why this cannot be the name of a secret; undefined if it can. */
 export function problemOfName(name: string): string | undefined {
   if (name === "" || name.trim() !== name) return "a secret's name must not be empty or begin or end with a space";
-  if (name.length > LONGEST_NAME) return `a secret's name has at most ${LONGEST_NAME} characters`;
+  if (name.length > MAX_NAME_LENGTH) return `a secret's name has at most ${MAX_NAME_LENGTH} characters`;
   return /[\p{Cc}{}]/u.test(name) ? "a secret's name must not contain braces or control characters" : undefined;
 }
 
@@ -80,7 +80,7 @@ export class SecretStore {
     const problem = problemOfName(name) ?? problemOfValue(value);
     if (problem !== undefined) throw new Error(problem);
     const keychain = this.#keychain;
-    if (keychain && value.length <= (keychain.longest ?? LONGEST_VALUE)) {
+    if (keychain && value.length <= (keychain.longest ?? MAX_VALUE_LENGTH)) {
       await this.#asked(keychain.set(name, value));
       await this.#sealed.change((book) => ({ ...without(name, book), elsewhere: [...book.elsewhere, name] }));
       return "keychain";
@@ -136,5 +136,5 @@ function without(name: string, { secrets, elsewhere }: SecretBook): SecretBook {
 function problemOfValue(value: string): string | undefined {
   if (value === "") return "a secret must not be empty";
   if (value.includes("\0")) return "a secret must not contain a NUL character";
-  return value.length > LONGEST_VALUE ? `a secret has at most ${LONGEST_VALUE} characters` : undefined;
+  return value.length > MAX_VALUE_LENGTH ? `a secret has at most ${MAX_VALUE_LENGTH} characters` : undefined;
 }

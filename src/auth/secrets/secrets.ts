@@ -29,7 +29,7 @@ type ProgramReference = Extract<SecretReference, { source: "op" | "command" }>;
 const KEPT_MS = 5 * 60_000;
 /** A program that was asked so recently would say the same again. */
 const FRESH_MS = 60_000;
-const MOST_FILE_BYTES = 64 * 1024;
+const MAX_FILE_BYTES = 64 * 1024;
 
 interface Asked {
   readonly at: number;
@@ -139,7 +139,7 @@ async function readSecretFile(path: string): Promise<string> {
   try {
     const found = await stat(path);
     if (!found.isFile()) throw new Error("it is not a file");
-    if (found.size > MOST_FILE_BYTES) throw new Error(`it has more than ${MOST_FILE_BYTES} bytes`);
+    if (found.size > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
     return (await readFile(path, "utf8")).replace(/\r?\n$/, "");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -22,7 +22,7 @@ export interface ServerSecretsOptions {
 }
 
 /** Shorter lines of a value may be ordinary words. */
-const LEAST_LINE = 12;
+const MIN_LINE_LENGTH = 12;
 
 export class ServerSecrets {
   readonly #server: ServerConfig;
@@ -116,7 +116,7 @@ export class ServerSecrets {
 
 /** A program may print a value line by line. */
 function withLines(value: string): string[] {
-  return [value, ...value.split(/\r?\n/).filter((line) => line.length >= LEAST_LINE)];
+  return [value, ...value.split(/\r?\n/).filter((line) => line.length >= MIN_LINE_LENGTH)];
 }
 
 function checkValue([key]: SecretText["at"], value: string): void {

@@ -47,10 +47,10 @@ redis.call("SET", KEYS[1], ARGV[2])
 return 1`;
 /** A page of the longest values is a reply that can be read. */
 const AT_ONCE = 50;
-const LONGEST = 256 * 1024;
+const MAX_VALUE_BYTES = 256 * 1024;
 /** Somebody may fill a book with garbage, or change it all the time. */
-const MOST_ENTRIES = 100_000;
-const MOST_TRIES = 20;
+const MAX_ENTRIES = 100_000;
+const MAX_TRIES = 20;
 
 export class RedisBooks implements SharedPlaces {
   readonly #options: RedisBooksOptions;
@@ -131,15 +131,15 @@ class RedisBook {
 
   /** Reads what changed since a version. Returns the version now. */
   async #read(known: string, tries = 0): Promise<string> {
-    if (tries === MOST_TRIES) throw new Error("somebody changes the book all the time");
+    if (tries === MAX_TRIES) throw new Error("somebody changes the book all the time");
     const since = known === "" ? 0 : numberOf(known);
     const found: [field: string, name: string, entry: Stamped][] = [];
     let version: string | undefined;
     for (let at = 0; ; at += AT_ONCE) {
-      const reply = await this.#redis.command("EVAL", PULL, 3, ...this.#keys, since, at, AT_ONCE, LONGEST);
+      const reply = await this.#redis.command("EVAL", PULL, 3, ...this.#keys, since, at, AT_ONCE, MAX_VALUE_BYTES);
       const [head, count, ...rest] = textsIn(reply);
       if (head === undefined) throw new Error("Redis gave no book");
-      if (Number(count) > MOST_ENTRIES) throw new Error(`the book has more than ${MOST_ENTRIES} entries`);
+      if (Number(count) > MAX_ENTRIES) throw new Error(`the book has more than ${MAX_ENTRIES} entries`);
       // Somebody wrote between two pages, or Redis is another one: once more from the start.
       if (known !== "" && (wordOf(head) !== wordOf(known) || numberOf(head) < since)) return this.#read("", tries + 1);
       if (version !== undefined && head !== version) return this.#read(known, tries + 1);

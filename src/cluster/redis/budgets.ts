@@ -27,7 +27,7 @@ const TICK_MS = 250;
 /** A replica that is silent for this long has no share. */
 const KEPT_MS = 2000;
 /** The busiest budgets that take part; others have equal parts. */
-const MOST = 500;
+const MAX_BUDGETS = 500;
 /** For each budget: limit, demand, use, and 1 if it is counted in whole numbers. */
 const SCRIPT = `local self, kept = ARGV[1], tonumber(ARGV[2])
 local time = redis.call("TIME")
@@ -144,8 +144,8 @@ export class RedisBudgets {
   }
 
   #busiest(budgets: readonly SharedBudget[]): readonly SharedBudget[] {
-    if (budgets.length <= MOST) return budgets;
-    return [...budgets].sort((a, b) => b.demand - a.demand).slice(0, MOST);
+    if (budgets.length <= MAX_BUDGETS) return budgets;
+    return [...budgets].sort((a, b) => b.demand - a.demand).slice(0, MAX_BUDGETS);
   }
 
   /** That Redis is gone, it says itself. */

@@ -36,9 +36,9 @@ type Field =
 
 const UNKNOWN: Loaded = { subscriptions: [], logLevel: undefined, hasEnded: false };
 /** The ends of sessions that are written again if Redis lost them. */
-const MOST_ENDED = 10_000;
+const MAX_ENDED = 10_000;
 /** Sessions that were looked up and are about to be opened. */
-const MOST_LOADED = 1000;
+const MAX_LOADED = 1000;
 
 export class RedisJournal implements SessionJournal {
   /** Leases say that, not the journal. */
@@ -48,8 +48,8 @@ export class RedisJournal implements SessionJournal {
   readonly #sealer: ByteSealer;
   readonly #nameKey: Buffer;
   readonly #sessions = new Map<string, Kept>();
-  readonly #ended = new BoundedSet<string>(MOST_ENDED);
-  readonly #loaded = new BoundedMap<string, Loaded>(MOST_LOADED);
+  readonly #ended = new BoundedSet<string>(MAX_ENDED);
+  readonly #loaded = new BoundedMap<string, Loaded>(MAX_LOADED);
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 

@@ -11,7 +11,7 @@ import type { Sliced } from "../../lib/timing/slices.ts";
 import { LOOKAHEAD, type MaskCounts, type SecretFinder, WINDOW } from "./secret-finder.ts";
 
 /** JSON in a string in JSON in a string is not looked into further. */
-const DEEPEST = 3;
+const MAX_DEPTH = 3;
 /** What searching one window costs. */
 const WINDOW_COST = 1000;
 /** Strings between two yields, and what they cost if they are short. */
@@ -27,14 +27,14 @@ export function* maskInSlices(bytes: Buffer, finder: SecretFinder, counts: MaskC
 /** Looks at all of it once, as it is written. */
 function* mayHold(bytes: Buffer, finder: SecretFinder): Sliced<boolean> {
   for (let at = 0; at < bytes.length; at += WINDOW) {
-    if (finder.suspects(bytes.toString("utf8", at, at + WINDOW + LONGEST_PREFIX))) return true;
+    if (finder.suspects(bytes.toString("utf8", at, at + WINDOW + MAX_PREFIX_LENGTH))) return true;
     yield WINDOW_COST / 2;
   }
   return false;
 }
 
 /** No prefix is longer, and no value of the gateway's own is much longer. */
-const LONGEST_PREFIX = 8192;
+const MAX_PREFIX_LENGTH = 8192;
 
 interface Where {
   readonly counts: MaskCounts;
@@ -70,7 +70,7 @@ function* maskValue(
   { counts, depth, isKey }: Where & { readonly isKey: boolean },
 ): Sliced<Buffer | undefined> {
   const inner =
-    depth < DEEPEST && value.includes(BACKSLASH) && (yield* jsonIn(value)) !== -1
+    depth < MAX_DEPTH && value.includes(BACKSLASH) && (yield* jsonIn(value)) !== -1
       ? yield* maskStrings(value, finder, { counts, depth: depth + 1 })
       : undefined;
   const text = inner ?? value;

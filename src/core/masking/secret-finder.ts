@@ -3,14 +3,14 @@
  * expression searches for all of them.
  */
 import { layersOf } from "../../lib/text/layers.ts";
-import { FORMATS, LONGEST_SECRET, PREFIXES, type SecretFormat } from "../../lib/text/secrets/formats.ts";
+import { FORMATS, MAX_SECRET_LENGTH, PREFIXES, type SecretFormat } from "../../lib/text/secrets/formats.ts";
 
 /** What a secret is of; `known`: one of the gateway's own. */
 export type SecretKind = SecretFormat | "known";
 export type MaskCounts = Map<SecretKind, number>;
 
 /** Shorter values are words like "true". */
-const SHORTEST_KNOWN = 6;
+const MIN_SECRET_LENGTH = 6;
 /** The characters that are searched at once. */
 export const WINDOW = 64 * 1024;
 
@@ -22,7 +22,7 @@ export class SecretFinder {
 
   constructor(known: readonly string[], except: readonly SecretFormat[] = []) {
     const formats = (Object.keys(FORMATS) as SecretFormat[]).filter((name) => !except.includes(name));
-    const values = [...new Set(known)].filter(({ length }) => length >= SHORTEST_KNOWN);
+    const values = [...new Set(known)].filter(({ length }) => length >= MIN_SECRET_LENGTH);
     // A longer one first, so that no part of it remains.
     values.sort((a, b) => b.length - a.length);
     const forms = formats.map((name) => `(${FORMATS[name].source})`);
@@ -103,7 +103,7 @@ export interface Masked {
 }
 
 /** More text is needed to see the end of a secret that begins in the window. */
-export const LOOKAHEAD = LONGEST_SECRET;
+export const LOOKAHEAD = MAX_SECRET_LENGTH;
 
 const NEVER = "(?!)";
 

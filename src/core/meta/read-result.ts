@@ -13,15 +13,15 @@ import { readArguments } from "./arguments.ts";
 import { definitionOf, type MetaTool } from "./define.ts";
 
 const SHOWN = 200;
-const LONGEST_TEXT = 1000;
+const MAX_TEXT_LENGTH = 1000;
 
 const input = lazy(() =>
   z.strictObject({
     id: z.string().describe("As the answer named it."),
-    path: z.string().max(LONGEST_TEXT).optional().describe("Where to look in JSON, such as items[3].title."),
+    path: z.string().max(MAX_TEXT_LENGTH).optional().describe("Where to look in JSON, such as items[3].title."),
     from: z.int().min(0).optional().describe("The first element, member or line, from 0."),
     count: z.int().min(1).optional().describe("How many at most."),
-    grep: z.string().min(1).max(LONGEST_TEXT).optional().describe("Only those with this text in them, in any case."),
+    grep: z.string().min(1).max(MAX_TEXT_LENGTH).optional().describe("Only those with this text in them, in any case."),
   }),
 );
 

@@ -7,9 +7,9 @@
  */
 import { isRecord } from "../../lib/structures/record.ts";
 
-const MOST_ARGUMENTS = 20;
-const LONGEST_TYPE = 80;
-const DEEPEST = 2;
+const MAX_ARGUMENTS = 20;
+const MAX_TYPE_LENGTH = 80;
+const MAX_DEPTH = 2;
 
 /** `inputSchema` is a server's: it may be anything. */
 export function signatureOf(inputSchema: unknown): string {
@@ -22,7 +22,7 @@ function membersOf(schema: unknown, depth: number): string | undefined {
   const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   const names = Object.keys(properties);
   const ordered = [...names.filter((name) => required.has(name)), ...names.filter((name) => !required.has(name))];
-  const shown = ordered.slice(0, MOST_ARGUMENTS).map((name) => {
+  const shown = ordered.slice(0, MAX_ARGUMENTS).map((name) => {
     const mark = required.has(name) ? "" : "?";
     return `${nameOf(name)}${mark}: ${typeOf(properties[name], depth)}`;
   });
@@ -37,7 +37,7 @@ function nameOf(name: string): string {
 
 function typeOf(schema: unknown, depth: number): string {
   const type = isRecord(schema) ? rawType(schema, depth) : "…";
-  return type.length > LONGEST_TYPE ? "…" : type;
+  return type.length > MAX_TYPE_LENGTH ? "…" : type;
 }
 
 function rawType(schema: Readonly<Record<string, unknown>>, depth: number): string {
@@ -59,5 +59,5 @@ function arrayOf(item: string): string {
 
 function objectType(schema: Readonly<Record<string, unknown>>, depth: number): string {
   if (!isRecord(schema["properties"])) return "object";
-  return depth + 1 < DEEPEST ? (membersOf(schema, depth + 1) ?? "{ … }") : "{ … }";
+  return depth + 1 < MAX_DEPTH ? (membersOf(schema, depth + 1) ?? "{ … }") : "{ … }";
 }

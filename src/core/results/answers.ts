@@ -47,7 +47,7 @@ export function spilledAnswer(result: TooLong, { kept, preview, mimeType, hasLin
 
 /** What the text around a cut takes. */
 const NOTE_TOKENS = 60;
-const SHORTEST = 16;
+const MIN_TOKENS = 16;
 /** More bytes are never looked at for one token. */
 const BYTES_PER_TOKEN = 32;
 
@@ -55,7 +55,7 @@ export function* cutAnswer(result: TooLong): Sliced<Buffer> {
   const { parts, maxTokens } = result;
   const { bytes: whole, structured } = parts;
   const kept: Buffer[] = [];
-  let left = Math.max(SHORTEST, maxTokens - NOTE_TOKENS);
+  let left = Math.max(MIN_TOKENS, maxTokens - NOTE_TOKENS);
   let isCut = false;
   for (const block of parts.blocks) {
     const bytes = whole.subarray(block.start, block.end);
@@ -73,7 +73,7 @@ export function* cutAnswer(result: TooLong): Sliced<Buffer> {
   }
   if (structured && parts.blocks.every((block) => !block.text)) {
     const value = yield* withoutSpaces(whole, structured);
-    kept.push(Buffer.from(textBlock(beginning(value, Math.max(SHORTEST, left)))));
+    kept.push(Buffer.from(textBlock(beginning(value, Math.max(MIN_TOKENS, left)))));
   }
   const note = `${tooLong(result)} It is cut here: the rest is missing. ${ASK_FOR_LESS}`;
   return assembled(parts, [...kept, Buffer.from(textBlock(note))]);

@@ -59,7 +59,7 @@ export interface KeptResultsParts {
 }
 
 /** What a result counts at least, so that their number is bounded too. */
-const LEAST_COST = 4096;
+const MIN_COST = 4096;
 
 export class KeptResults {
   readonly #parts: KeptResultsParts;
@@ -88,7 +88,7 @@ export class KeptResults {
   async keep(bytes: Buffer, origin: ResultOrigin): Promise<KeptResult | undefined> {
     const { ttlMs, memoryBytes } = this.#parts.limits();
     const { account, principal: owner } = origin.client;
-    const cost = Math.max(bytes.length, LEAST_COST);
+    const cost = Math.max(bytes.length, MIN_COST);
     if (this.#isClosed || !this.#makeRoom(account, cost))
       return this.#notKept("the results of all clients take all room");
     const id = newResultId();

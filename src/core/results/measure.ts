@@ -13,11 +13,11 @@ import { isMedia, type ResultParts } from "./result-parts.ts";
 const WINDOW = 16 * 1024;
 const WINDOW_COST = 250;
 /** No character costs more tokens. */
-const MOST_PER_BYTE = 1.3;
+const MAX_PER_BYTE = 1.3;
 
 /** Whether a result of this many bytes is surely within the limit. */
 export function isSurelyWithin(bytes: number, maxTokens: number): boolean {
-  return bytes * MOST_PER_BYTE <= maxTokens;
+  return bytes * MAX_PER_BYTE <= maxTokens;
 }
 
 export interface Measured {

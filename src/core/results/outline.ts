@@ -19,9 +19,9 @@ import {
 import type { Span } from "../../lib/json/json-text.ts";
 import type { Sliced } from "../../lib/timing/slices.ts";
 
-const DEEPEST = 4;
-const MOST_MEMBERS = 20;
-const LONGEST_KEY = 60;
+const MAX_DEPTH = 4;
+const MAX_MEMBERS = 20;
+const MAX_KEY_LENGTH = 60;
 const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/;
 
 export interface Outline {
@@ -74,12 +74,12 @@ function* objectType(bytes: Buffer, start: number, where: Where): Sliced<string>
   const shown: string[] = [];
   let count = 0;
   let at = skipSpaces(bytes, start + 1);
-  if (where.depth >= DEEPEST) return bytes[at] === CLOSE_BRACE ? "{}" : "{ … }";
+  if (where.depth >= MAX_DEPTH) return bytes[at] === CLOSE_BRACE ? "{}" : "{ … }";
   while (bytes[at] !== CLOSE_BRACE) {
     let keyEnd = skipShort(bytes, at);
     if (keyEnd === -1) keyEnd = yield* skipLong(bytes, at);
     const value = valueAfter(bytes, keyEnd);
-    if (count++ < MOST_MEMBERS) {
+    if (count++ < MAX_MEMBERS) {
       const name = keyName(bytes, { start: at, end: keyEnd });
       const path = where.path === undefined || where.depth > 1 ? undefined : joined(where.path, name);
       shown.push(`${name}: ${yield* typeAt(bytes, value, { ...where, depth: where.depth + 1, path })}`);
@@ -90,7 +90,7 @@ function* objectType(bytes: Buffer, start: number, where: Where): Sliced<string>
     if (count % MANY === 0) yield MANY_COST;
   }
   if (count === 0) return "{}";
-  if (count > MOST_MEMBERS) shown.push(`… ${count - MOST_MEMBERS} more`);
+  if (count > MAX_MEMBERS) shown.push(`… ${count - MAX_MEMBERS} more`);
   return `{ ${shown.join(", ")} }`;
 }
 
@@ -110,16 +110,16 @@ function* arrayType(bytes: Buffer, start: number, where: Where): Sliced<string> 
     where.found.longest = { start, end: at + 1, path: where.path, count };
   if (count === 0) return "[]";
   const element =
-    where.depth >= DEEPEST ? "…" : yield* typeAt(bytes, first, { ...where, depth: where.depth + 1, path: undefined });
+    where.depth >= MAX_DEPTH ? "…" : yield* typeAt(bytes, first, { ...where, depth: where.depth + 1, path: undefined });
   return `${element}[${count}]`;
 }
 
 /** A key as it stands in a path. */
 function keyName(bytes: Buffer, { start, end }: Span): string {
-  const isLong = end - start > 4 * LONGEST_KEY;
+  const isLong = end - start > 4 * MAX_KEY_LENGTH;
   const key = isLong ? undefined : (JSON.parse(bytes.toString("utf8", start, end)) as string);
-  if (key !== undefined && key.length <= LONGEST_KEY) return PLAIN_KEY.test(key) ? key : JSON.stringify(key);
-  return `"${bytes.toString("utf8", start + 1, start + 1 + LONGEST_KEY).replace(/["\\\uFFFD]/g, "")}…"`;
+  if (key !== undefined && key.length <= MAX_KEY_LENGTH) return PLAIN_KEY.test(key) ? key : JSON.stringify(key);
+  return `"${bytes.toString("utf8", start + 1, start + 1 + MAX_KEY_LENGTH).replace(/["\\\uFFFD]/g, "")}…"`;
 }
 
 function joined(path: string, name: string): string {

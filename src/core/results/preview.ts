@@ -11,10 +11,10 @@ import { outlineOf } from "./outline.ts";
 
 /** The structure may take half of the preview. */
 const OUTLINE_SHARE = 2;
-const MOST_ELEMENTS = 100;
+const MAX_ELEMENTS = 100;
 /** The bytes that are enough for a token. No estimate is lower. */
 const BYTES_PER_TOKEN = 16;
-const LONGEST_ELEMENT = 1000;
+const MAX_ELEMENT_LENGTH = 1000;
 /** The characters that are estimated at once. */
 const STEP = 2048;
 
@@ -29,11 +29,11 @@ export function* previewOf(document: ResultDocument, tokens: number): Sliced<str
     return left > 0 ? `${head}\n${beginning(value, left)}` : head;
   }
   const lines = [head];
-  const elements = yield* elementsOf(bytes, longest.start, MOST_ELEMENTS);
+  const elements = yield* elementsOf(bytes, longest.start, MAX_ELEMENTS);
   for (const [index, element] of elements.entries()) {
     if (left <= 0) break;
     const value = yield* withoutSpaces(bytes, element);
-    const line = `${longest.path}[${index}] = ${cutTo(beginning(value, left), left, LONGEST_ELEMENT)}`;
+    const line = `${longest.path}[${index}] = ${cutTo(beginning(value, left), left, MAX_ELEMENT_LENGTH)}`;
     left -= estimateTokens(line) + 1;
     lines.push(line);
   }

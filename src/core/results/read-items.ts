@@ -77,7 +77,7 @@ function* eachValue(bytes: Buffer, start: number, take: Take): Sliced<void> {
 }
 
 /** A longer line counts as several, so that all of it can be read. */
-const LONGEST_LINE = 4000;
+const MAX_LINE_LENGTH = 4000;
 
 function linesOf(bytes: Buffer): Items {
   return {
@@ -102,14 +102,14 @@ function linesOf(bytes: Buffer): Items {
 }
 
 function breakIn(bytes: Buffer, from: number): number {
-  const found = bytes.subarray(from, from + LONGEST_LINE + 1).indexOf(NEWLINE);
+  const found = bytes.subarray(from, from + MAX_LINE_LENGTH + 1).indexOf(NEWLINE);
   return found === -1 ? -1 : from + found;
 }
 
 /** Returns where a long line is parted, not within a character. */
 function wholeCharacters(bytes: Buffer, from: number): number {
-  if (from + LONGEST_LINE >= bytes.length) return bytes.length;
-  let end = from + LONGEST_LINE;
-  while (end > from + LONGEST_LINE - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
+  if (from + MAX_LINE_LENGTH >= bytes.length) return bytes.length;
+  let end = from + MAX_LINE_LENGTH;
+  while (end > from + MAX_LINE_LENGTH - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
   return end;
 }

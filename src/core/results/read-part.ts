@@ -22,7 +22,7 @@ export interface PartWanted {
 
 /** For the line that says how to go on. */
 const LAST_LINE = 40;
-const SHORTEST = 16;
+const MIN_TOKENS = 16;
 /** A longer text is not one of so few tokens. */
 const BYTES_PER_TOKEN = 16;
 /** The bytes that are searched at once. */
@@ -30,7 +30,7 @@ const SEARCHED = 64 * 1024;
 
 export function* readPart(document: ResultDocument, wanted: PartWanted, maxTokens: number): Sliced<string> {
   const start = yield* startOf(document, wanted.path);
-  const most = Math.max(SHORTEST, maxTokens - LAST_LINE);
+  const most = Math.max(MIN_TOKENS, maxTokens - LAST_LINE);
   if (wanted.from === undefined && wanted.count === undefined && wanted.grep === undefined) {
     const whole = yield* wholeOf(document, start);
     if (whole.length <= most * BYTES_PER_TOKEN) {
@@ -97,11 +97,11 @@ function* listed(
 
 /** What stands before an item: `[3] `, `"name": ` or nothing. */
 function labelOf({ bytes, key }: Item, index: number, isNumbered: boolean): string {
-  if (key) return `${bytes.toString("utf8", key.start, Math.min(key.end, key.start + LONGEST_KEY))}: `;
+  if (key) return `${bytes.toString("utf8", key.start, Math.min(key.end, key.start + MAX_KEY_LENGTH))}: `;
   return isNumbered ? `[${index}] ` : "";
 }
 
-const LONGEST_KEY = 500;
+const MAX_KEY_LENGTH = 500;
 
 /** Most items are short, and need no slices. */
 const SHORT = 500;

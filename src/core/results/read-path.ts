@@ -5,7 +5,7 @@ import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET } from "../../lib/
 import type { Sliced } from "../../lib/timing/slices.ts";
 
 const STEP = /^(?:\[(\d{1,12})\]|\.?([^.[\]"]+)|\.?("(?:[^"\\]|\\.)*"))/;
-const MOST_STEPS = 100;
+const MAX_STEPS = 100;
 
 /** Returns undefined if the text is no path. */
 export function stepsIn(path: string): (string | number)[] | undefined {
@@ -13,7 +13,7 @@ export function stepsIn(path: string): (string | number)[] | undefined {
   let rest = path.replace(/^\$?\.?/, "");
   while (rest !== "") {
     const [whole = "", index, name, quoted] = STEP.exec(rest) ?? [];
-    if (whole === "" || steps.length === MOST_STEPS) return undefined;
+    if (whole === "" || steps.length === MAX_STEPS) return undefined;
     if (index !== undefined) steps.push(Number(index));
     else if (name !== undefined) steps.push(name);
     else {

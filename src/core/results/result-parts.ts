@@ -44,8 +44,8 @@ export interface ResultParts {
   readonly others: readonly Member[];
 }
 
-const MOST_BLOCKS = 5000;
-const MOST_MEMBERS = 1000;
+const MAX_BLOCKS = 5000;
+const MAX_MEMBERS = 1000;
 
 /** Returns undefined if it is no final result of a tool. */
 export function* partsOf(bytes: Buffer): Sliced<ResultParts | undefined> {
@@ -65,15 +65,15 @@ export function* partsOf(bytes: Buffer): Sliced<ResultParts | undefined> {
   if (content && bytes[content.start] !== OPEN_BRACKET) return undefined;
   if (!content && !structured) return undefined;
   const blocks: Block[] = [];
-  const elements = content ? yield* elementsOf(bytes, content.start, MOST_BLOCKS + 1) : [];
-  for (const element of elements.slice(0, MOST_BLOCKS)) {
+  const elements = content ? yield* elementsOf(bytes, content.start, MAX_BLOCKS + 1) : [];
+  for (const element of elements.slice(0, MAX_BLOCKS)) {
     const [type, own] = yield* membersOf(bytes, element.start, ["type", "text"]);
     const name = type ? textAt(bytes, type).slice(1, -1) : "";
     const isText = name === "text" && own !== undefined && bytes[own.start] === QUOTE;
     blocks.push({ ...element, type: name, text: isText ? own : undefined });
     yield 2;
   }
-  return { bytes, blocks, hasMore: elements.length > MOST_BLOCKS, content, structured, others };
+  return { bytes, blocks, hasMore: elements.length > MAX_BLOCKS, content, structured, others };
 }
 
 /** Whether a block is for eyes and ears: models do not read its data as text. */
@@ -82,10 +82,10 @@ export function isMedia({ type }: Block): boolean {
 }
 
 /** Types are short; a longer text is not a type. */
-const LONGEST_TYPE = 100;
+const MAX_TYPE_LENGTH = 100;
 
 function textAt(bytes: Buffer, { start, end }: Span): string {
-  return bytes.toString("latin1", start, Math.min(end, start + LONGEST_TYPE));
+  return bytes.toString("latin1", start, Math.min(end, start + MAX_TYPE_LENGTH));
 }
 
 /** Returns the members of an object; undefined if there is no object, or it has too many. */
@@ -95,7 +95,7 @@ function* allMembers(bytes: Buffer): Sliced<Member[] | undefined> {
   const members: Member[] = [];
   let at = skipSpaces(bytes, open + 1);
   while (bytes[at] !== CLOSE_BRACE) {
-    if (members.length === MOST_MEMBERS) return undefined;
+    if (members.length === MAX_MEMBERS) return undefined;
     let keyEnd = skipShort(bytes, at);
     if (keyEnd === -1) keyEnd = yield* skipLong(bytes, at);
     const start = valueAfter(bytes, keyEnd);

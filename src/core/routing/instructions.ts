@@ -25,8 +25,8 @@ const GOES_ON = /^(?:[/\\@=+~]|:\S)/;
 /** A word of any language: no separator, digit or capital inside. */
 const ORDINARY = /^[A-Za-z]?[a-z]*$|^[A-Z]+$/;
 /** The most servers that the first sentence names, and the most characters that new names add. */
-const MOST_NAMED = 100;
-const MOST_ADDED = 16 * 1024;
+const MAX_NAMED = 100;
+const MAX_ADDED = 16 * 1024;
 
 /** Returns the text, or undefined if there is nothing to say. */
 export function instructionsOf(infos: readonly ServerInfo[], behind: Behind): string | undefined {
@@ -37,8 +37,8 @@ export function instructionsOf(infos: readonly ServerInfo[], behind: Behind): st
 
 function overview({ servers, exposure, local }: Behind): string[] {
   if (servers.length === 0) return [];
-  const named = servers.slice(0, MOST_NAMED).map(({ id }) => id);
-  const more = servers.length > MOST_NAMED ? ` and ${servers.length - MOST_NAMED} more` : "";
+  const named = servers.slice(0, MAX_NAMED).map(({ id }) => id);
+  const more = servers.length > MAX_NAMED ? ` and ${servers.length - MAX_NAMED} more` : "";
   const isSearched = !exposure.listsAll && local.some(({ value }) => value["name"] === "search_tools");
   const advice = isSearched ? " Tools that are not listed are found with `search_tools`." : "";
   return [`This gateway combines these MCP servers: ${named.join(", ")}${more}.${advice}`];
@@ -75,7 +75,7 @@ function withNames(text: string, names: ReadonlyMap<string, string>): string {
   return text.replace(WORD, (word: string, at: number) => {
     const name = word.replace(/[.-]+$/, "");
     const exposed = names.get(name);
-    if (exposed === undefined || added > MOST_ADDED) return word;
+    if (exposed === undefined || added > MAX_ADDED) return word;
     const rest = text.slice(at + name.length, at + name.length + 2);
     const isQuoted = text[at - 1] === "`" && (rest.startsWith("`") || rest.startsWith("("));
     if (GOES_ON.test(rest) || (!isQuoted && ORDINARY.test(name))) return word;

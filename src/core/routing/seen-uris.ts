@@ -19,9 +19,9 @@ import type { Snapshot } from "../../upstream/catalog/snapshot.ts";
 import { findResource, type Route, resolve, resourceRoute } from "./resolve.ts";
 
 /** The most URIs and characters of one account at one server, and the most characters of all. */
-const MOST_URIS = 1000;
-const MOST_CHARACTERS = 128 * 1024;
-const MOST_IN_ALL = 16 * 1024 * 1024;
+const MAX_URIS = 1000;
+const MAX_CHARACTERS = 128 * 1024;
+const MAX_TOTAL_CHARACTERS = 16 * 1024 * 1024;
 
 /** One account at one server: from a URI's normal form to the URI as the server wrote it. */
 interface Book {
@@ -51,12 +51,12 @@ export class SeenUris {
     if (known) return;
     this.#grow(book, form.length + uri.length);
     for (const [oldest, own] of book.uris) {
-      if (book.uris.size <= MOST_URIS && book.size <= MOST_CHARACTERS) break;
+      if (book.uris.size <= MAX_URIS && book.size <= MAX_CHARACTERS) break;
       book.uris.delete(oldest);
       this.#grow(book, -oldest.length - own.length);
     }
     for (const [oldest, { size }] of this.#books) {
-      if (this.#size <= MOST_IN_ALL) break;
+      if (this.#size <= MAX_TOTAL_CHARACTERS) break;
       this.#books.delete(oldest);
       this.#size -= size;
     }

@@ -16,8 +16,8 @@ import { ownerAt, type Place, type Principal, type Visibility, visibilityAt } fr
 import { relatedTo } from "./held/task-text.ts";
 
 /** The most cancellations that are kept for one message, and their longest id. */
-const MOST_EARLY = 100;
-const LONGEST_ID = 1000;
+const MAX_EARLY_CANCELLATIONS = 100;
+const MAX_ID_LENGTH = 1000;
 
 /**
  * Cancellations that came while a large message was read, with the client's reasons. One of them
@@ -160,8 +160,8 @@ export class Session implements Client {
   cancel(id: Id, words?: string): void {
     const call = this.#calls.get(id);
     if (call) return call.cancel("client", words);
-    if (typeof id === "string" && id.length > LONGEST_ID) return;
-    for (const early of this.#arriving ?? []) if (early.size < MOST_EARLY) early.set(id, words);
+    if (typeof id === "string" && id.length > MAX_ID_LENGTH) return;
+    for (const early of this.#arriving ?? []) if (early.size < MAX_EARLY_CANCELLATIONS) early.set(id, words);
   }
 
   notify(text: string, call?: Call): void {

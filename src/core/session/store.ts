@@ -27,7 +27,7 @@ export interface SessionEvents {
 
 /** How late an idle session may be ended; sooner where sessions may be idle for less. */
 const SWEEP_MS = 10_000;
-const LEAST_SWEEP_MS = 50;
+const MIN_SWEEP_MS = 50;
 
 export class SessionStore extends EventEmitter<SessionEvents> {
   readonly #sessions = new Map<string, { readonly session: Session; readonly isActive: () => boolean }>();
@@ -108,7 +108,7 @@ export class SessionStore extends EventEmitter<SessionEvents> {
   }
 
   #startSweeping(): NodeJS.Timeout {
-    const everyMs = Math.max(LEAST_SWEEP_MS, Math.min(SWEEP_MS, this.#config.current.limits.sessionIdleMs));
+    const everyMs = Math.max(MIN_SWEEP_MS, Math.min(SWEEP_MS, this.#config.current.limits.sessionIdleMs));
     return setInterval(() => this.#sweep(Date.now()), everyMs).unref();
   }
 

@@ -17,11 +17,11 @@ import type { IncomingBody } from "../classify.ts";
  * A shorter one is parsed as fast as it is compared. A longer one is not kept, nor one with more
  * objects and lists: two characters of text can take 50 bytes of memory.
  */
-const SHORTEST = 64;
-const LONGEST = 1024;
-const MOST_CONTAINERS = 16;
+const MIN_LENGTH = 64;
+const MAX_LENGTH = 1024;
+const MAX_CONTAINERS = 16;
 /** After this many different ones in a row, a connection is left alone. */
-const MOST_MISSES = 4;
+const MAX_MISSES = 4;
 
 const MARK = randomUUID();
 const MARK_TEXT = JSON.stringify(MARK);
@@ -47,7 +47,7 @@ export function parseMessage(text: string, connection: MetaConnection | undefine
   const known = repeated?.read(text);
   if (known) return known;
   const value: unknown = JSON.parse(text);
-  if (connection && text.length >= SHORTEST && !repeated?.isLost) {
+  if (connection && text.length >= MIN_LENGTH && !repeated?.isLost) {
     const meta = recordOf(recordOf(value)["params"])["_meta"];
     if (isRecord(meta)) {
       connection[REPEATED] ??= new RepeatedMeta();
@@ -71,7 +71,7 @@ class RepeatedMeta {
 
   /** Whether it is never the same as before. */
   get isLost(): boolean {
-    return this.#misses >= MOST_MISSES;
+    return this.#misses >= MAX_MISSES;
   }
 
   /** Returns undefined if the message does not have the known `_meta` at one of its places. */
@@ -106,10 +106,10 @@ class RepeatedMeta {
     if (this.isLost) return;
     const params = memberSpan(text, 0, "params");
     const at = params && memberSpan(text, params.start, "_meta");
-    if (!at || at.end - at.start < SHORTEST || at.end - at.start > LONGEST) return;
+    if (!at || at.end - at.start < MIN_LENGTH || at.end - at.start > MAX_LENGTH) return;
     const own = text.slice(at.start, at.end);
     if (newest.text !== own) {
-      if ((own.match(/[[{]/g)?.length ?? 0) > MOST_CONTAINERS) return;
+      if ((own.match(/[[{]/g)?.length ?? 0) > MAX_CONTAINERS) return;
       // A copy: a part of the message would keep all of it.
       const copy = Buffer.from(own).toString();
       // The place of a known one is not searched again.

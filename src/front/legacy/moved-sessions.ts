@@ -10,11 +10,11 @@ import type { Session } from "../../core/session/session.ts";
 import { BoundedSet } from "../../lib/structures/bounded-map.ts";
 
 /** The most that are remembered. */
-const MOST = 10_000;
+const MAX_SESSIONS = 10_000;
 const LOOK_MS = 20;
 
 export class MovedSessions {
-  readonly #ids = new BoundedSet<string>(MOST);
+  readonly #ids = new BoundedSet<string>(MAX_SESSIONS);
   readonly #resting = new Map<string, Session>();
   readonly #isIdle: (id: string, session: Session) => boolean;
   #timer: NodeJS.Timeout | undefined;

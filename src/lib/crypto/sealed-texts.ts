@@ -6,7 +6,7 @@
  */
 import { type ByteSealer, createByteSealer } from "./byte-sealer.ts";
 
-const MOST_LENGTH = 16 * 1024;
+const MAX_LENGTH = 16 * 1024;
 
 export class SealedTexts<Value extends { readonly expiresAt: number }> {
   readonly #sealer: ByteSealer;
@@ -24,7 +24,7 @@ export class SealedTexts<Value extends { readonly expiresAt: number }> {
 
   /** Returns undefined if the text is not one of these; "expired" if it was one. */
   open(text: string): Value | "expired" | undefined {
-    if (text.length > MOST_LENGTH) return undefined;
+    if (text.length > MAX_LENGTH) return undefined;
     try {
       // Only this gateway can seal a value.
       const value = JSON.parse(this.#sealer.open(Buffer.from(text, "base64url")).toString("utf8")) as Value;

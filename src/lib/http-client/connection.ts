@@ -50,7 +50,7 @@ const PROBE_AFTER_MS = 60_000;
 const YOUNG_MS = 1000;
 
 /** After as many reads that filled the buffer, the next one waits for another turn. */
-const MOST_FULL_READS = 2;
+const MAX_FULL_READS = 2;
 
 /** The read buffer of all connections. */
 export const shared = Buffer.allocUnsafeSlow(64 * 1024);
@@ -161,7 +161,7 @@ export class Connection implements RequestHandle, TurnEndTask {
     } catch (error) {
       this.destroy(error as Error);
     }
-    if (count < shared.length || ++this.#fullReads < MOST_FULL_READS) return true;
+    if (count < shared.length || ++this.#fullReads < MAX_FULL_READS) return true;
     this.#fullReads = 0;
     setImmediate(() => this.#socket.resume());
     return false;

@@ -21,7 +21,7 @@ export function* membersInSlices(text: string, pos: number, keys: readonly strin
   let at = skipSpace(text, open + 1);
   while (text.charCodeAt(at) === QUOTE) {
     const keyEnd = yield* skipInSlices(text, at);
-    const index = keyEnd - at > LONGEST_KEY ? -1 : keys.indexOf(JSON.parse(text.slice(at, keyEnd)) as string);
+    const index = keyEnd - at > MAX_KEY_LENGTH ? -1 : keys.indexOf(JSON.parse(text.slice(at, keyEnd)) as string);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = yield* skipInSlices(text, start);
     if (index !== -1) found[index] = { start, end };
@@ -33,7 +33,7 @@ export function* membersInSlices(text: string, pos: number, keys: readonly strin
 }
 
 /** Longer than any key that is looked for, with every character escaped. */
-const LONGEST_KEY = 200;
+const MAX_KEY_LENGTH = 200;
 
 /** Returns the spans of the first `most` elements of the array at `pos`. */
 export function* elementsInSlices(text: string, pos: number, most: number): Sliced<Span[]> {

@@ -8,7 +8,7 @@ import { layersOf } from "./layers.ts";
 
 const HIDDEN = "[hidden]";
 /** Shorter values are words like "true": hiding them would garble unrelated text. */
-const SHORTEST = 6;
+const MIN_SECRET_LENGTH = 6;
 
 export interface Redactor {
   (text: string): string;
@@ -17,7 +17,7 @@ export interface Redactor {
 }
 
 export function createRedactor(secrets: Iterable<string>): Redactor {
-  const all = [...new Set(secrets)].filter((secret) => secret.length >= SHORTEST);
+  const all = [...new Set(secrets)].filter((secret) => secret.length >= MIN_SECRET_LENGTH);
   const finds = (text: string): boolean => {
     if (all.length === 0) return false;
     for (const layer of layersOf(text)) if (all.some((secret) => layer.text.includes(secret))) return true;

@@ -14,7 +14,7 @@ export interface KeyedPaceOptions {
 
 const MOMENT_MS = 50;
 /** If as many keys had a message in one moment, a new moment begins. */
-const MOST_RECENT = 1000;
+const MAX_RECENT = 1000;
 
 export class KeyedPace {
   readonly #options: KeyedPaceOptions;
@@ -33,7 +33,7 @@ export class KeyedPace {
       this.#recent.set(key, message);
       return;
     }
-    if (this.#recent.size >= MOST_RECENT) this.#passWaiting();
+    if (this.#recent.size >= MAX_RECENT) this.#passWaiting();
     this.#recent.set(key, undefined);
     this.#options.pass(key, message);
     if (this.#running) return;

@@ -3,14 +3,14 @@
  * requests keep coming, the pause doubles up to a limit.
  */
 const FIRST_MS = 50;
-const LONGEST_MS = 10_000;
+const MAX_MS = 10_000;
 /** Added to twice the last pause: a gap longer than that counts as quiet. */
 const QUIET_MS = 1000;
 
 export class Pace {
   readonly #now: () => number;
   #pauseMs = 0;
-  #longestMs = LONGEST_MS;
+  #longestMs = MAX_MS;
   #endedAt = Number.NEGATIVE_INFINITY;
 
   constructor(now: () => number = () => performance.now()) {
@@ -29,8 +29,8 @@ export class Pace {
   }
 
   /** Called when the task is done, with the limit for the next pause. */
-  ended(longestMs = LONGEST_MS): void {
+  ended(longestMs = MAX_MS): void {
     this.#endedAt = this.#now();
-    this.#longestMs = Math.min(longestMs, LONGEST_MS);
+    this.#longestMs = Math.min(longestMs, MAX_MS);
   }
 }

@@ -2,7 +2,7 @@
  * Limits immediate reconnects at a server's request: a few in a row, then the normal backoff
  * applies.
  */
-const MOST = 5;
+const MAX_RENEWALS = 5;
 const WINDOW_MS = 10_000;
 
 export class Renewals {
@@ -15,6 +15,6 @@ export class Renewals {
       this.#began = now;
       this.#count = 0;
     }
-    return ++this.#count <= MOST;
+    return ++this.#count <= MAX_RENEWALS;
   }
 }

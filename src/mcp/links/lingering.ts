@@ -16,8 +16,8 @@ export interface LingerOptions {
 }
 
 const IDLE_MS = 60_000;
-const LONGEST_MS = 600_000;
-const MOST = 64;
+const MAX_MS = 600_000;
+const MAX_LINGERING = 64;
 
 interface Watched {
   readonly since: number;
@@ -40,18 +40,18 @@ export class Lingering {
   }
 
   /**
-   * Counts a request. Every `MOST` requests, answered exchanges are watched without waiting for the
-   * timer.
+   * Counts a request. Every `MAX_LINGERING` requests, answered exchanges are watched without
+   * waiting for the timer.
    */
   sent(): void {
-    if (++this.#sent % MOST === 0) for (const exchange of this.#answered()) this.add(exchange);
+    if (++this.#sent % MAX_LINGERING === 0) for (const exchange of this.#answered()) this.add(exchange);
   }
 
   add(exchange: Exchange): void {
     if (this.#watched.has(exchange)) return;
     const now = performance.now();
     this.#watched.set(exchange, { since: now, received: exchange.received, heardAt: now });
-    if (this.#watched.size > MOST) this.#end(this.#watched.keys()[0]!);
+    if (this.#watched.size > MAX_LINGERING) this.#end(this.#watched.keys()[0]!);
   }
 
   delete(exchange: Exchange): void {
@@ -72,7 +72,7 @@ export class Lingering {
         watched.received = exchange.received;
         watched.heardAt = now;
       }
-      if (now - watched.heardAt >= this.#idleMs || now - watched.since >= LONGEST_MS) this.#end(exchange);
+      if (now - watched.heardAt >= this.#idleMs || now - watched.since >= MAX_MS) this.#end(exchange);
     }
   }
 

@@ -128,8 +128,8 @@ export interface CallOptions {
   readonly links?: LinkOutcome | undefined;
 }
 
-const MOST_EMITTED = 100;
-const LONGEST_EMITTED = 4096;
+const MAX_EMITTED = 100;
+const MAX_EMITTED_LENGTH = 4096;
 
 export class Call {
   /** For traces alone; undefined: nobody gave it one. */
@@ -184,7 +184,7 @@ export class Call {
   emit(notification: string): void {
     if (this.keepsEmitted) {
       this.#emitted ??= [];
-      if (this.#emitted.length < MOST_EMITTED && notification.length <= LONGEST_EMITTED)
+      if (this.#emitted.length < MAX_EMITTED && notification.length <= MAX_EMITTED_LENGTH)
         this.#emitted.push(notification);
     }
     this.witness?.emitted(notification);

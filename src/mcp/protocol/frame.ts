@@ -43,7 +43,7 @@ const RESULT_AFTER_ID = Buffer.from(',"result":{');
 const RESULT_FIRST = Buffer.from('{"result":{');
 const ID_LAST = Buffer.from(',"jsonrpc":"2.0","id":');
 const ID = /^(?:0|[1-9]\d{0,14})$/;
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 /** A longer key is not one of an envelope. */
 const EDGE = 64;
 const CLOSE_BRACE = 125;
@@ -159,7 +159,7 @@ function idEnd(bytes: Buffer, pos: number): number {
   let end = pos;
   while (bytes[end]! >= ZERO && bytes[end]! <= NINE) end++;
   const digits = end - pos;
-  const isId = digits > 0 && digits <= MOST_DIGITS && (digits === 1 || bytes[pos] !== ZERO);
+  const isId = digits > 0 && digits <= MAX_DIGITS && (digits === 1 || bytes[pos] !== ZERO);
   return isId ? end : -1;
 }
 

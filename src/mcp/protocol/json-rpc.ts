@@ -142,7 +142,7 @@ export function requestParams(messageText: string, metaAt?: Span): RequestParams
   };
 }
 
-const LONGEST_SHOWN = 64;
+const MAX_SHOWN_LENGTH = 64;
 
 function ambiguity({ key, written, path }: AmbiguousKey): GoblinError {
   const [params, member] = path;
@@ -152,7 +152,7 @@ function ambiguity({ key, written, path }: AmbiguousKey): GoblinError {
   const problem =
     written === undefined
       ? `"${key}" appears in ${place} twice; send it once`
-      : `${JSON.stringify(written.slice(0, LONGEST_SHOWN))} in ${place} must be written as "${key}"`;
+      : `${JSON.stringify(written.slice(0, MAX_SHOWN_LENGTH))} in ${place} must be written as "${key}"`;
   return new GoblinError("INVALID_PARAMS", `Invalid params: ${problem}`);
 }
 

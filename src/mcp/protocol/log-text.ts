@@ -4,9 +4,9 @@
  */
 import { toDisplayText } from "../../lib/json/json-text.ts";
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 /** The length of a whole problem text, which quotes the server. */
-export const LONGEST_PROBLEM = 500;
+export const MAX_PROBLEM_LENGTH = 500;
 /**
  * Control characters, line and paragraph separators, and characters that change the text direction.
  */
@@ -16,7 +16,7 @@ const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e
 /** What lays a text out on several lines, and is a space on one. */
 const LAYOUT = / *[\t\n\r][ \t\n\r]*/g;
 
-export function logText(value: unknown, longest = LONGEST): string {
+export function logText(value: unknown, longest = MAX_LENGTH): string {
   const words = toDisplayText(value);
   const start = words.length <= longest ? words : `${words.slice(0, longest)}… (${words.length} characters)`;
   return start.replace(LAYOUT, " ").replace(UNSEEN, "\ufffd");

@@ -28,7 +28,7 @@ import {
   traceparent,
 } from "./span.ts";
 
-const MOST_TEXT = 4096;
+const MAX_TEXT = 4096;
 const SHORT_TEXT = 256;
 /** A client's mistakes: the gateway did its part. */
 const CLIENT_ERRORS: ReadonlySet<number> = new Set(
@@ -153,7 +153,7 @@ export class Tracing {
     const name = method.slice(0, SHORT_TEXT);
     if (target === undefined) return { name, attributes: {} };
     if (key === undefined) {
-      const uri = this.#parts.mask(target.slice(0, MOST_TEXT)).slice(0, SHORT_TEXT);
+      const uri = this.#parts.mask(target.slice(0, MAX_TEXT)).slice(0, SHORT_TEXT);
       return { name, attributes: method.startsWith("resources/") ? { "mcp.resource.uri": uri } : {} };
     }
     const shown = target.slice(0, SHORT_TEXT);
@@ -179,7 +179,7 @@ export class Tracing {
 
   /** Masks before it cuts: a part of a secret would not be found. */
   #shown(json: string): string {
-    return this.#parts.maskJson(json.slice(0, 2 * MOST_TEXT)).slice(0, MOST_TEXT);
+    return this.#parts.maskJson(json.slice(0, 2 * MAX_TEXT)).slice(0, MAX_TEXT);
   }
 }
 
@@ -207,5 +207,5 @@ function statusOf(answer: Answer, error: string | undefined, mask: (text: string
   if (answer.ok) return { code: 2 };
   const message = memberText(rawText(answer.raw), "message");
   const text: unknown = message === undefined ? undefined : JSON.parse(message);
-  return { code: 2, ...(typeof text === "string" && { message: mask(text.slice(0, MOST_TEXT)).slice(0, SHORT_TEXT) }) };
+  return { code: 2, ...(typeof text === "string" && { message: mask(text.slice(0, MAX_TEXT)).slice(0, SHORT_TEXT) }) };
 }

@@ -1,12 +1,12 @@
 /** Reads values of the standard environment variables of OpenTelemetry. */
 
 /** The longest time that a timer can have. */
-const MOST = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Returns the whole number, or the preset if it is none above zero. */
 export function positive(text: string | undefined, preset: number): number {
   const value = Math.floor(Number(text));
-  return value >= 1 ? Math.min(value, MOST) : preset;
+  return value >= 1 ? Math.min(value, MAX_TIMER_MS) : preset;
 }
 
 /** Reads `a=1,b=2`, with percent-encoded values. An entry without a name or a sign has no value. */

@@ -4,7 +4,7 @@
  * Short lines are put together as one text first: a write of many costs about as much as a write of
  * one. Nearly all of them are ASCII, so where a line will stand is known before it is written.
  *
- * Invariant: at most `MOST_BYTES` of such memory exist, and nothing is written to a slot while the
+ * Invariant: at most `MAX_BYTES` of such memory exist, and nothing is written to a slot while the
  * thread has it. A line that finds no room is refused.
  */
 import type { Raw } from "../../mcp/protocol/json-rpc.ts";
@@ -12,8 +12,8 @@ import { type Batch, endOf, kindOf, type LineKind, packedEnd, type Slot, WHOLE }
 import { WHOLE_FRAMES } from "./whole-call.ts";
 
 const SLOT_BYTES = 256 * 1024;
-const MOST_LINES = 2048;
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_LINES = 2048;
+const MAX_BYTES = 16 * 1024 * 1024;
 const CLOSE_BRACE = 125;
 const NEWLINE = 10;
 /** The bytes of a line after its message. */
@@ -23,7 +23,7 @@ const SHORT_LINE = 4096;
 /** So much text is written at once. */
 const TEXT_LENGTH = 16 * 1024;
 /** The most bytes that one character of a text takes. */
-const WIDEST = 3;
+const MAX_BYTES_PER_CHARACTER = 3;
 
 /** A line without its message and its last two bytes. */
 export interface Opening {
@@ -81,10 +81,10 @@ export class Batches {
   }
 
   #addShort({ text, begun, after, kind }: Opening, raw: string, size: number): boolean {
-    const most = (this.#text.length + size) * WIDEST;
+    const most = (this.#text.length + size) * MAX_BYTES_PER_CHARACTER;
     if (!this.#hasRoom(most)) {
       this.write();
-      if (!this.#hasRoom(size * WIDEST) && !this.#begin(size * WIDEST)) return false;
+      if (!this.#hasRoom(size * MAX_BYTES_PER_CHARACTER) && !this.#begin(size * MAX_BYTES_PER_CHARACTER)) return false;
     }
     const start = this.#used + this.#text.length;
     this.#text += `${text}${raw}${after}}\n`;
@@ -171,7 +171,7 @@ export class Batches {
   }
 
   #hasRoom(size: number): boolean {
-    return this.#slot !== undefined && this.#lines < MOST_LINES && this.#used + size <= this.#slot.bytes.length;
+    return this.#slot !== undefined && this.#lines < MAX_LINES && this.#used + size <= this.#slot.bytes.length;
   }
 
   /** Begins a batch that has room for a line of this size, if there are no lines that wait. */
@@ -183,10 +183,10 @@ export class Batches {
   }
 
   #make(size: number): OwnSlot | undefined {
-    if (this.#made + size > MOST_BYTES) return undefined;
+    if (this.#made + size > MAX_BYTES) return undefined;
     this.#made += size;
     const bytes = new SharedArrayBuffer(size);
-    const table = new SharedArrayBuffer(2 * MOST_LINES * Uint32Array.BYTES_PER_ELEMENT);
+    const table = new SharedArrayBuffer(2 * MAX_LINES * Uint32Array.BYTES_PER_ELEMENT);
     const number = ++this.#numbers;
     this.#onSlot(number, { bytes, table });
     return { number, bytes: Buffer.from(bytes), table: new Uint32Array(table) };

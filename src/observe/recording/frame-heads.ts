@@ -14,7 +14,7 @@ export const SERVER_IN = ',"side":"server","dir":"in"';
 export const SERVER_OUT = ',"side":"server","dir":"out"';
 
 const SHOWN = 200;
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
 /** What a line says about the shape of the server's answer. */
 const FIRST: Readonly<Record<Shape, string>> = { jsonrpc: "", result: ',"first":"result"' };
 const WHOLES = Array.from({ length: 1000 }, (_, whole) => String(whole));
@@ -115,7 +115,7 @@ export class FrameHeads {
     const known = this.#names.get(name);
     if (known !== undefined) return known;
     const text = asciiJson(name);
-    if (this.#names.size < MOST_NAMES) this.#names.set(name, text);
+    if (this.#names.size < MAX_NAMES) this.#names.set(name, text);
     return text;
   }
 

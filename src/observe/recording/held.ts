@@ -10,7 +10,7 @@ import type { Shape } from "../../mcp/protocol/frame.ts";
 import type { Answer } from "../../mcp/protocol/json-rpc.ts";
 
 /** Calls that take longer have a line for each message. */
-const LONGEST_MS = 250;
+const MAX_MS = 250;
 
 /** A message from a server. */
 export interface Arrival {
@@ -85,7 +85,7 @@ export class HeldCalls {
 
   /** Returns those that have waited for long enough, or all. */
   due(isAll: boolean): Trail[] {
-    const before = isAll ? Number.POSITIVE_INFINITY : performance.now() - LONGEST_MS;
+    const before = isAll ? Number.POSITIVE_INFINITY : performance.now() - MAX_MS;
     return this.#trails.items().filter(({ flight }) => flight.startedAt < before);
   }
 }

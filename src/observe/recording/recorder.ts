@@ -22,13 +22,13 @@ export interface RecorderOptions extends Omit<RecordingParts, "offers"> {
 }
 
 /** A larger message is recorded by its size alone. */
-const LARGEST_MESSAGE = 256 * 1024;
+const MAX_MESSAGE_BYTES = 256 * 1024;
 /** A batch that is not full goes to the thread after this time. */
 const BATCH_MS = 50;
 /** Longer messages do not wait for the end of their call, and more together are not one line. */
-const LONGEST_HELD = 3 * 1024;
+const MAX_HELD_BYTES = 3 * 1024;
 /** The lines of this many calls are made at once. */
-const MOST_FINISHED = 32;
+const MAX_FINISHED = 32;
 /** Where the clock of `performance.now()` began, in microseconds. */
 const ORIGIN = Math.floor(performance.timeOrigin * 1000);
 
@@ -168,7 +168,7 @@ export class Recorder {
         trail.outcome = outcome;
         // Its bytes may be part of a large buffer.
         trail.arrival = undefined;
-        if (this.#finished.push(trail) === MOST_FINISHED) this.#addFinished();
+        if (this.#finished.push(trail) === MAX_FINISHED) this.#addFinished();
         return;
       }
       this.#addHeld(trail);
@@ -184,7 +184,7 @@ export class Recorder {
     const { flight, sent, shape, answer } = trail;
     if (!shape || !ok || raw !== answer?.raw || typeof raw !== "string") return false;
     const { text, method } = flight.call;
-    const isShort = text.length + sent.length + raw.length <= LONGEST_HELD && this.#heads.isExact(method);
+    const isShort = text.length + sent.length + raw.length <= MAX_HELD_BYTES && this.#heads.isExact(method);
     return isShort && this.#running!.settings.bodies;
   }
 
@@ -232,7 +232,7 @@ export class Recorder {
         if (!this.#wants(serverId)) return;
         const trail = call?.witness;
         if (trail instanceof Trail && trail.isHeld) {
-          if (trail.sent === "" && text.length <= LONGEST_HELD) {
+          if (trail.sent === "" && text.length <= MAX_HELD_BYTES) {
             trail.sent = text;
             trail.over = over;
             return;
@@ -246,7 +246,7 @@ export class Recorder {
         if (!this.#wants(serverId)) return;
         if (this.#newest) this.#addArrival(this.#newest);
         this.#newest = { bytes, over, call, at: this.#now() };
-        if (bytes.length <= LONGEST_HELD) return this.#schedule();
+        if (bytes.length <= MAX_HELD_BYTES) return this.#schedule();
         this.#addArrival(this.#newest);
         this.#newest = undefined;
       },
@@ -288,7 +288,7 @@ export class Recorder {
 
   /** `head`: the members of the line before the message. */
   #add(head: string, raw: Raw, { before, after, kind }: Envelope = PLAIN): void {
-    const isShort = !this.#running!.settings.bodies || raw.length > LARGEST_MESSAGE;
+    const isShort = !this.#running!.settings.bodies || raw.length > MAX_MESSAGE_BYTES;
     if (isShort) {
       this.#put({ text: `${head},"bytes":${Buffer.byteLength(raw)}`, begun: 0, after: "", kind: CHECKED }, "");
     } else this.#put({ text: head + FRAME + before, begun: before.length, after, kind }, raw);

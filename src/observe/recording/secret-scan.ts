@@ -51,7 +51,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
 };
 /** Short ones are parts of many words, so they count only where a word begins. */
 const SHORT = ["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", ...BEGINNINGS.filter(({ length }) => length === 3)];
-const LONGEST_REST = 12;
+const MAX_REST_LENGTH = 12;
 const PROGRESS_TOKEN = Buffer.from('"progressToken"');
 const TOKEN_AT = '"progressT'.length;
 
@@ -163,7 +163,7 @@ function isKeyName(bytes: Uint8Array, at: number, end: number): boolean {
 }
 
 function followedBy(rest: RegExp): Check {
-  return (bytes, at) => rest.test(String.fromCharCode(...bytes.subarray(at + 3, at + 3 + LONGEST_REST)));
+  return (bytes, at) => rest.test(String.fromCharCode(...bytes.subarray(at + 3, at + 3 + MAX_REST_LENGTH)));
 }
 
 function isBeginning(bytes: Uint8Array, at: number): boolean {

@@ -44,8 +44,8 @@ export interface Lines {
 }
 
 export const SEGMENT_NAME = /^\d{8}T\d{6}Z-\d+-\d{6}\.ndjson$/;
-const MOST_TRIES = 100;
-const LARGEST_SEGMENT = 16 * 1024 * 1024;
+const MAX_TRIES = 100;
+const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
 
 export class SegmentFiles {
   readonly #options: SegmentOptions;
@@ -63,7 +63,7 @@ export class SegmentFiles {
 
   /** How many bytes fit into one segment. */
   get segmentBytes(): number {
-    return Math.min(LARGEST_SEGMENT, Math.ceil(this.#options.maxBytes / 8));
+    return Math.min(MAX_SEGMENT_BYTES, Math.ceil(this.#options.maxBytes / 8));
   }
 
   /** How many bytes still fit into the current segment. */
@@ -124,7 +124,7 @@ export class SegmentFiles {
         // "x": a file or link that somebody else put there is not followed.
         return { handle: openSync(join(dir, file), "ax", 0o600), file };
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST" || tries === MOST_TRIES) throw error;
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST" || tries === MAX_TRIES) throw error;
       }
     }
   }

@@ -39,7 +39,7 @@ export interface ThreadParts {
 const RETRY_MS = 1_000;
 const MEMBER = ',"frame":'.length;
 /** How many parts one write takes on every system. */
-const MOST_PARTS = 512;
+const MAX_PARTS = 512;
 
 export class RecordingThread {
   readonly #parts: ThreadParts;
@@ -110,7 +110,7 @@ export class RecordingThread {
       const end = endOf(packed) + 2;
       const masked = this.#isDirty[line] === 1 ? this.#masked(batch, line) : undefined;
       const length = masked?.length ?? end - start;
-      if ((size + length > room && lines > 0) || parts.length >= MOST_PARTS) {
+      if ((size + length > room && lines > 0) || parts.length >= MAX_PARTS) {
         flush(start);
         // Another segment.
         if (length > room) room = this.#files.segmentBytes;

@@ -65,7 +65,7 @@ export interface KeepLimits {
   readonly keepBytes: number;
 }
 
-const LARGEST_PART = 8;
+const MAX_PART_SIZE = 8;
 const NOTHING: readonly string[] = [];
 
 export class KeptCalls {
@@ -87,7 +87,7 @@ export class KeptCalls {
     if (keep !== (this.#calls?.capacity ?? 0)) this.#resize(keep);
     const calls = this.#calls;
     if (!calls) return;
-    const call = new KeptCall(record, { flight, answer, largest: keepBytes / LARGEST_PART });
+    const call = new KeptCall(record, { flight, answer, largest: keepBytes / MAX_PART_SIZE });
     if (calls.length === keep) this.#drop(calls);
     calls.push(call);
     this.#bytes += call.bytes;

@@ -16,8 +16,8 @@ export interface LogLine {
 
 const KEPT_LINES = 2000;
 /** A longer line is kept without its details, and its message is cut. */
-const LONGEST = 20_000;
-const LEAST_PRUNED = 1000;
+const MAX_LINE_LENGTH = 20_000;
+const MIN_PRUNED = 1000;
 
 export class LogBook {
   readonly masker = new Masker();
@@ -25,11 +25,11 @@ export class LogBook {
   readonly #lines = new Ring<string>(KEPT_LINES);
   readonly #listeners = new Set<(line: LogLine) => void>();
   #loggers: WeakRef<Logger>[] = [];
-  #pruneAt = LEAST_PRUNED;
+  #pruneAt = MIN_PRUNED;
 
   /** Stores a line that was just written. */
   take(text: string): void {
-    this.#lines.push(text.length <= LONGEST ? text : shortened(text));
+    this.#lines.push(text.length <= MAX_LINE_LENGTH ? text : shortened(text));
     if (this.#listeners.size === 0) return;
     const line = readLine(text);
     for (const listener of this.#listeners) listener(line);
@@ -50,7 +50,7 @@ export class LogBook {
     this.#loggers.push(new WeakRef(logger));
     if (this.#loggers.length < this.#pruneAt) return;
     this.#loggers = this.#loggers.filter((ref) => ref.deref() !== undefined);
-    this.#pruneAt = Math.max(LEAST_PRUNED, this.#loggers.length * 2);
+    this.#pruneAt = Math.max(MIN_PRUNED, this.#loggers.length * 2);
   }
 
   /** The level of the first logger, which is the parent of the others. */
@@ -69,7 +69,7 @@ export class LogBook {
 
 function shortened(text: string): string {
   const { level, time, server, msg } = JSON.parse(text) as Record<string, unknown>;
-  return JSON.stringify({ level, time, server, msg: `${String(msg ?? "").slice(0, LONGEST)}…` });
+  return JSON.stringify({ level, time, server, msg: `${String(msg ?? "").slice(0, MAX_LINE_LENGTH)}…` });
 }
 
 export function readLine(text: string): LogLine {

@@ -7,7 +7,7 @@ import { isRecord } from "../../lib/structures/record.ts";
 import { createRedactor } from "../../lib/text/redact.ts";
 
 /** How many earlier secrets of one source are remembered. */
-const MOST_SECRETS = 200;
+const MAX_SECRETS = 200;
 
 /** A secret of this length is no word of a name. */
 const LONG = 16;
@@ -31,7 +31,7 @@ export class Masker {
    */
   hide(from: readonly string[], source: Source = "config"): void {
     const earlier = this.#sources.get(source) ?? [];
-    this.#sources.set(source, [...new Set([...from, ...earlier])].slice(0, MOST_SECRETS + from.length));
+    this.#sources.set(source, [...new Set([...from, ...earlier])].slice(0, MAX_SECRETS + from.length));
     const secrets = [...this.#sources.values()].flat();
     this.known = secrets;
     this.#redact = createRedactor(secrets);

@@ -50,7 +50,7 @@ export interface ToolCard {
 }
 
 /** After as many superseded builds in a row, the next one is finished. */
-const MOST_SUPERSEDED = 3;
+const MAX_SUPERSEDED = 3;
 
 export class Catalog extends EventEmitter<CatalogEvents> {
   #servers = new Map<string, ServerView>();
@@ -240,7 +240,7 @@ export class Catalog extends EventEmitter<CatalogEvents> {
   /** Begins the next snapshot, unless the one under way must be finished first. */
   #begin(): void {
     const unfinished = this.#build;
-    if (unfinished && (!this.#differs || unfinished.superseded === MOST_SUPERSEDED)) return;
+    if (unfinished && (!this.#differs || unfinished.superseded === MAX_SUPERSEDED)) return;
     this.#scheduled = false;
     const upTo = this.#reported;
     const before = this.#snapshot;

@@ -16,7 +16,7 @@ export interface DriftReport {
 }
 
 /** The most drifts in one log line. */
-const MOST_LOGGED = 10;
+const MAX_LOGGED = 10;
 
 export class DriftLog {
   readonly #log: Logger;
@@ -38,7 +38,7 @@ export class DriftLog {
       const message = `The server is not in the lock file. ${effect}: goblin lock`;
       return this.#log.warn({ server, entries: lines.length }, message);
     }
-    const shown = lines.slice(0, MOST_LOGGED);
+    const shown = lines.slice(0, MAX_LOGGED);
     const more = lines.length > shown.length ? { more: lines.length - shown.length } : {};
     this.#log.warn({ server, drift: shown, ...more }, "The server is not as it was approved: goblin lock diff");
   }

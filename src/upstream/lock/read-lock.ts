@@ -158,7 +158,7 @@ class ServerReader {
       else entries.set(name, entry);
       at = memberAfter(text, end);
       cost += 16 + ((end - from) >> 4);
-      if (cost < MOST_AT_ONCE) continue;
+      if (cost < MAX_AT_ONCE) continue;
       yield cost;
       cost = 0;
     }
@@ -183,7 +183,7 @@ class ServerReader {
 type Entries = ReadonlyMap<string, LockedEntry>;
 const NONE: Entries = new Map();
 /** The cost of entries between two yields. */
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 const SERVER_KEYS: ReadonlySet<string> = new Set([
   "source",

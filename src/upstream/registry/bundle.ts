@@ -12,7 +12,7 @@ import { isRecord, recordOf } from "../../lib/structures/record.ts";
 import { type Answers, type Launch, type LaunchInput, shortName } from "./launch.ts";
 import { unzip } from "./unzip.ts";
 
-const MOST_BYTES = 512 * 1024 * 1024;
+const MAX_BYTES = 512 * 1024 * 1024;
 const PATIENCE_MS = 300_000;
 
 export interface BundleSource {
@@ -45,8 +45,8 @@ async function load(from: string): Promise<Buffer> {
   if (!/^https?:/.test(from)) return readFile(from);
   const response = await fetch(from, { signal: AbortSignal.timeout(PATIENCE_MS) });
   if (!response.ok) throw new Error(`${from} answered ${response.status}`);
-  const bytes = await readBounded(response.body, MOST_BYTES);
-  if (!bytes) throw new Error(`${from} has more than ${MOST_BYTES} bytes: it is not used`);
+  const bytes = await readBounded(response.body, MAX_BYTES);
+  if (!bytes) throw new Error(`${from} has more than ${MAX_BYTES} bytes: it is not used`);
   return bytes;
 }
 

@@ -11,7 +11,7 @@ const PAGE = 100;
 const MAX_PAGES = 2000;
 const PATIENCE_MS = 20_000;
 /** One page of a list is far smaller. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 const NOT_FOUND = 404;
 
 /** Returns the newest version of every server. `since`: only what changed after it. */
@@ -59,8 +59,8 @@ async function request(registry: string, rest: string): Promise<Readonly<Record<
       continue;
     }
     if (!response.ok) throw new Error(`${registry} answered ${response.status}`);
-    const bytes = await readBounded(response.body, MOST_BYTES);
-    if (!bytes) throw new Error(`${registry} answered with more than ${MOST_BYTES} bytes`);
+    const bytes = await readBounded(response.body, MAX_BYTES);
+    if (!bytes) throw new Error(`${registry} answered with more than ${MAX_BYTES} bytes`);
     return recordOf(parsed(bytes, registry));
   }
   return {};

@@ -2,7 +2,7 @@
  * Reads the files of a zip archive.
  *
  * Invariant: no file gets out of the folder that it is unpacked into, and no archive unpacks to
- * more than `MOST_BYTES`. Links are left out.
+ * more than `MAX_BYTES`. Links are left out.
  */
 import { inflateRawSync } from "node:zlib";
 
@@ -13,10 +13,10 @@ export interface ZippedFile {
   readonly isExecutable: boolean;
 }
 
-const MOST_BYTES = 1024 * 1024 * 1024;
+const MAX_BYTES = 1024 * 1024 * 1024;
 const END = 0x06054b50;
 const CENTRAL = 0x02014b50;
-const LONGEST_COMMENT = 65_557;
+const MAX_COMMENT_LENGTH = 65_557;
 const STORED = 0;
 const DEFLATED = 8;
 const FILE_TYPE = 0o170000;
@@ -35,7 +35,7 @@ export function unzip(archive: Buffer): ZippedFile[] {
 
 function filesIn(archive: Buffer): ZippedFile[] {
   const end = archive.lastIndexOf(signature(END));
-  if (end < 0 || archive.length - end > LONGEST_COMMENT) throw new Error("it is not a zip archive");
+  if (end < 0 || archive.length - end > MAX_COMMENT_LENGTH) throw new Error("it is not a zip archive");
   const count = archive.readUInt16LE(end + 10);
   let at = archive.readUInt32LE(end + 16);
   let total = 0;
@@ -55,7 +55,7 @@ function filesIn(archive: Buffer): ZippedFile[] {
     if (path.endsWith("/") || (mode & FILE_TYPE) === LINK) continue;
     if (!isInside(path)) throw new Error(`the archive has a file outside of its folder: ${path}`);
     total += size;
-    if (total > MOST_BYTES) throw new Error(`the archive has more than ${MOST_BYTES} bytes`);
+    if (total > MAX_BYTES) throw new Error(`the archive has more than ${MAX_BYTES} bytes`);
     const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
     const data = archive.subarray(start, start + packed);
     if (data.length < packed || (method === STORED && packed !== size)) throw new Error("the zip archive is damaged");

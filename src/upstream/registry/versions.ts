@@ -12,7 +12,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const PATIENCE_MS = 20_000;
 /** The list of all versions of a package can have several megabytes. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 const SIMPLE_JSON = "application/vnd.pypi.simple.v1+json";
 
 /** @throws Error that says why the version is not known */
@@ -118,8 +118,8 @@ async function fetchFrom(url: string, { name, accept }: Wanted): Promise<string>
   );
   if (response.status === 404) throw new Error(`${origin} has no package "${name}"`);
   if (!response.ok) throw new Error(`${origin} answered ${response.status}`);
-  const bytes = await readBounded(response.body, MOST_BYTES);
-  if (!bytes) throw new Error(`${origin} answered with more than ${MOST_BYTES} bytes`);
+  const bytes = await readBounded(response.body, MAX_BYTES);
+  if (!bytes) throw new Error(`${origin} answered with more than ${MAX_BYTES} bytes`);
   return bytes.toString("utf8");
 }
 

@@ -13,7 +13,7 @@ import type { Peer, PeerInfo } from "../../mcp/peers/peer.ts";
 import { GoblinError, messageOf } from "../../mcp/protocol/errors.ts";
 import { failure } from "../../mcp/protocol/json-rpc.ts";
 import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
-import { LONGEST_PROBLEM, logText } from "../../mcp/protocol/log-text.ts";
+import { logText, MAX_PROBLEM_LENGTH } from "../../mcp/protocol/log-text.ts";
 import type { ChangeKind } from "../../mcp/protocol/methods.ts";
 import { hasValidMirrors } from "../../mcp/protocol/mirrors.ts";
 import type { Logger } from "../../observe/telemetry/logger.ts";
@@ -161,7 +161,7 @@ export class ListFetcher {
         synced(ms);
       },
       failed: (method, error) => {
-        const detail = { server: serverId, method, error: logText(messageOf(error), LONGEST_PROBLEM) };
+        const detail = { server: serverId, method, error: logText(messageOf(error), MAX_PROBLEM_LENGTH) };
         log.warn(detail, "A list could not be fetched; the last known list stays");
         this.#failure = `${method} failed: ${messageOf(error)}`;
       },

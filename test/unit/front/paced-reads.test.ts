@@ -19,7 +19,7 @@ const proxies = new TrustedProxies(new LiveConfig(parseConfig("{}", { file: "tes
 const CONNECTIONS = 48;
 const BODY = Buffer.alloc(512 * 1024, "body ");
 /** What 16 connections may deliver in a turn, with what Node has already read of each. */
-const MOST_PER_TURN = 16 * 3 * 64 * 1024;
+const MAX_PER_TURN = 16 * 3 * 64 * 1024;
 
 test("what waits in 48 full sockets is read over many turns, and is whole", async () => {
   const held: (() => void)[] = [];
@@ -62,5 +62,5 @@ test("what waits in 48 full sockets is read over many turns, and is whole", asyn
   for (const begin of held) begin();
   expect(await Promise.all(answers)).toEqual(Array.from({ length: CONNECTIONS }, () => "true"));
   isOver = true;
-  expect(mostInTurn).toBeLessThan(MOST_PER_TURN);
+  expect(mostInTurn).toBeLessThan(MAX_PER_TURN);
 });

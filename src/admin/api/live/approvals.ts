@@ -15,7 +15,7 @@ interface Asked {
 }
 
 /** The longest arguments in a list; whole ones are in the answer about one approval. */
-const LONGEST = 2000;
+const MAX_LISTED_LENGTH = 2000;
 const refusals = {
   unknown: "APPROVAL_NOT_FOUND",
   answered: "APPROVAL_ANSWERED",
@@ -43,7 +43,7 @@ export function approvalHandlers({ approvals, log }: Pick<AdminParts, "approvals
   };
   return {
     listApprovals: () => {
-      const items = approvals.records().map((record) => approvalRow(record, LONGEST));
+      const items = approvals.records().map((record) => approvalRow(record, MAX_LISTED_LENGTH));
       return { items, total: items.length };
     },
     getApproval: ({ params }: Asked) => approvalRow(known(params["id"])),

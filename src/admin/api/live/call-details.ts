@@ -13,7 +13,7 @@ import type { LogBook } from "../../../observe/telemetry/log-book.ts";
 import { logEntry } from "../api-rows.ts";
 import type { CallText } from "./schema.ts";
 
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 
 /** Returns the messages of a call, as they would be on the wire. */
 export function callText({ record, params, ok, answer }: KeptCall, logs: LogBook): CallText {
@@ -62,5 +62,5 @@ function shown(text: string): string {
 
 function linesBetween(logs: LogBook, serverId: string, { from, until }: { from: number; until: number }) {
   const lines = logs.lines().filter(({ server, time }) => server === serverId && time >= from - 1 && time <= until + 1);
-  return lines.slice(-MOST_LINES).map(logEntry);
+  return lines.slice(-MAX_LINES).map(logEntry);
 }

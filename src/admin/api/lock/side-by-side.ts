@@ -10,7 +10,7 @@ export interface SideBySide {
 }
 
 /** Beyond this many comparisons, only the common beginning and end are aligned. */
-const MOST_COMPARED = 1_000_000;
+const MAX_COMPARED = 1_000_000;
 
 export function sideBySide(before: string | null, after: string | null): SideBySide[] {
   return aligned(linesOf(before), linesOf(after));
@@ -94,7 +94,7 @@ function aligned(left: readonly string[], right: readonly string[]): SideBySide[
 
 /** Aligns by the longest common subsequence of lines. */
 function middle(left: readonly string[], right: readonly string[]): SideBySide[] {
-  if (left.length * right.length > MOST_COMPARED) return paired(left, right);
+  if (left.length * right.length > MAX_COMPARED) return paired(left, right);
   const width = right.length + 1;
   const lengths = new Uint32Array((left.length + 1) * width);
   for (let l = left.length - 1; l >= 0; l--) {

@@ -28,7 +28,7 @@ export interface Reach {
 }
 
 /** Longer answers are not for people. */
-const MOST = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export class Siblings {
   readonly #reach: Reach;
@@ -101,7 +101,7 @@ async function read(stream: IncomingMessage): Promise<string> {
   const pieces = new Pieces();
   for await (const chunk of stream) {
     pieces.add(chunk as Buffer);
-    if (pieces.size > MOST) throw new Error("the answer is too long");
+    if (pieces.size > MAX_ANSWER_BYTES) throw new Error("the answer is too long");
   }
   return pieces.take().toString("utf8");
 }

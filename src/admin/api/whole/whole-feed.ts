@@ -23,7 +23,7 @@ interface Last {
 
 const FIRST = 1;
 const LOOK_MS = 1000;
-const MOST_UNREAD = 1024 * 1024;
+const MAX_UNREAD = 1024 * 1024;
 const LISTS = ["servers", "sessions", "subscriptions"] as const;
 
 /** Returns a list of one worker as JSON. */
@@ -70,7 +70,7 @@ export class WholeFeed {
         },
         cancel: () => this.close(),
       },
-      { highWaterMark: MOST_UNREAD, size: (chunk) => chunk.byteLength },
+      { highWaterMark: MAX_UNREAD, size: (chunk) => chunk.byteLength },
     );
     return new Response(body, { headers: own.headers });
   }

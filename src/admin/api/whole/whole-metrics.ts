@@ -9,7 +9,7 @@ import type { Families, Metrics } from "../../../observe/telemetry/metrics.ts";
 import type { Siblings } from "./siblings.ts";
 
 /** As many ended workers are remembered one by one. Then the oldest is forgotten. */
-const MOST_ENDED = 1000;
+const MAX_ENDED = 1000;
 
 export class WholeMetrics {
   readonly #load: () => Promise<Metrics>;
@@ -41,7 +41,7 @@ export class WholeMetrics {
       if (id !== undefined && status === 200) this.#last.set(id, known(JSON.parse(text)));
     }
     const isOpen = (id: string): boolean => others.some((other) => other.id === id);
-    if (this.#last.size > MOST_ENDED + others.length) this.#last.delete(this.#last.keys().next().value!);
+    if (this.#last.size > MAX_ENDED + others.length) this.#last.delete(this.#last.keys().next().value!);
     return [...this.#last].map(([id, families]) => (isOpen(id) ? families : counted(families)));
   }
 }

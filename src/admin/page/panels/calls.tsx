@@ -230,8 +230,8 @@ function Bytes({ id }: { id: string }) {
       {text &&
         [text.request, text.answer].map((message, index) => (
           <pre key={index === 0 ? "request" : "answer"} class="lines">
-            {message === null ? "Too large to keep" : visible(message.slice(0, MOST_SHOWN))}
-            {message !== null && message.length > MOST_SHOWN && "…"}
+            {message === null ? "Too large to keep" : visible(message.slice(0, MAX_SHOWN))}
+            {message !== null && message.length > MAX_SHOWN && "…"}
           </pre>
         ))}
       {text?.request && <Copy label="Copy the request" text={text.request} />}
@@ -285,7 +285,7 @@ function Waterfall({ call }: { call: CallDetails }) {
 }
 
 /** More than that is copied, not drawn. */
-const MOST_SHOWN = 100_000;
+const MAX_SHOWN = 100_000;
 const AGAIN = new Set(["tools/call", "prompts/get", "resources/read", "completion/complete"]);
 
 function requestOf({ method, params, paramsMasked }: CallDetails): Request | undefined {

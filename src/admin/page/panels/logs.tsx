@@ -10,7 +10,7 @@ import { VirtualList } from "../parts/virtual-list.tsx";
 import { setQuery, usePlace } from "../router.ts";
 
 const SHORT_LINE = 500;
-const LONGEST_LINE = 20_000;
+const MAX_LINE_LENGTH = 20_000;
 
 export function Logs() {
   const { logs, state } = useLive();
@@ -87,7 +87,7 @@ export function LogLines({ lines }: { lines: readonly LogEntry[] }) {
 function Line({ line }: { line: LogEntry }) {
   const [open, setOpen] = useState(false);
   const extra = line.extra ? JSON.stringify(line.extra) : "";
-  const most = open ? LONGEST_LINE : SHORT_LINE;
+  const most = open ? MAX_LINE_LENGTH : SHORT_LINE;
   return (
     <button
       type="button"

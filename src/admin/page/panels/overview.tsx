@@ -7,14 +7,14 @@ import { Copy, Empty, Figure, Loading, Outcome, Section, State } from "../parts/
 import { href } from "../router.ts";
 
 /** The seconds that the charts show at least. They grow with what is known, up to two minutes. */
-const LEAST_SLOTS = 30;
+const MIN_SLOTS = 30;
 
 export function Overview() {
   const { state, seconds, servers, calls, ownTools } = useLive();
   if (!state || !servers) return <Loading what="the gateway" />;
   const waiting = servers.filter(({ state: now }) => now === "needs-login");
   const own = ownTools?.length ?? 0;
-  const slots = Math.max(LEAST_SLOTS, seconds.length);
+  const slots = Math.max(MIN_SLOTS, seconds.length);
   const recent = (calls ?? []).slice(-8).reverse();
   return (
     <div class="panel">

@@ -5,7 +5,7 @@ import { Copy, Empty, Section } from "../parts/small.tsx";
 import { href } from "../router.ts";
 import { Effect } from "./seen.tsx";
 
-const MOST = 200;
+const MAX_ROWS = 200;
 
 export function Profiles({ access: { profiles, config } }: { access: AccessState }) {
   return (
@@ -55,7 +55,7 @@ export function Rules({ access: { rules, config, default: fallback } }: { access
         </Empty>
       ) : (
         <ul class="rows">
-          {rules.slice(0, MOST).map((row) => (
+          {rules.slice(0, MAX_ROWS).map((row) => (
             <li key={row.id} class="rule">
               <Effect effect={row.effect} />
               <span>
@@ -66,9 +66,9 @@ export function Rules({ access: { rules, config, default: fallback } }: { access
           ))}
         </ul>
       )}
-      {rules.length > MOST && (
+      {rules.length > MAX_ROWS && (
         <p class="muted">
-          The first {MOST} of {rules.length} are shown.
+          The first {MAX_ROWS} of {rules.length} are shown.
         </p>
       )}
     </Section>

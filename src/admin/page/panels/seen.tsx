@@ -11,7 +11,7 @@ import { href } from "../router.ts";
 
 const SHOWN = ["all", "visible", "hidden"] as const;
 const ROW = 40;
-const MOST_ROWS = 9;
+const MAX_ROWS = 9;
 
 interface Asked {
   readonly view: PrincipalView;
@@ -54,7 +54,7 @@ export function Seen({ view, request }: Asked) {
       {items.length === 0 ? (
         <Empty title="Nothing of this kind" />
       ) : (
-        <div class="seen-list" style={{ height: `${Math.min(items.length, MOST_ROWS) * ROW + 2}px` }}>
+        <div class="seen-list" style={{ height: `${Math.min(items.length, MAX_ROWS) * ROW + 2}px` }}>
           <VirtualList
             label="What it sees"
             items={items}

@@ -19,7 +19,7 @@ type Block = Readonly<Record<string, unknown>>;
 const IMAGE = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml|x-icon)$/i;
 const AUDIO = /^(audio|video)\/[\w.+-]+$/i;
 const BASE64 = /^[A-Za-z0-9+/=_\s-]*$/;
-const MOST_MEDIA = 30 * 1024 * 1024;
+const MAX_MEDIA = 30 * 1024 * 1024;
 
 export function Result({ value }: { value: unknown }) {
   const [raw, setRaw] = useState(false);
@@ -57,10 +57,10 @@ export function Result({ value }: { value: unknown }) {
   );
 }
 
-const LONGEST_COMPARED = 100_000;
+const MAX_COMPARED_LENGTH = 100_000;
 
 function saysTheSame({ type, text }: Block, structured: unknown): boolean {
-  if (type !== "text" || typeof text !== "string" || text.length > LONGEST_COMPARED) return false;
+  if (type !== "text" || typeof text !== "string" || text.length > MAX_COMPARED_LENGTH) return false;
   try {
     return JSON.stringify(JSON.parse(text)) === JSON.stringify(structured);
   } catch {
@@ -144,7 +144,7 @@ function Media({ data, mime }: { data: unknown; mime: string }) {
   if (typeof data !== "string" || !BASE64.test(data.slice(0, 1000))) return <p class="muted">No data</p>;
   const size = Math.floor((data.length * 3) / 4);
   const address = `data:${mime};base64,${data}`;
-  if (size > MOST_MEDIA) return <p class="muted">{`${visible(mime)}, ${bytes(size)}: too large to show here`}</p>;
+  if (size > MAX_MEDIA) return <p class="muted">{`${visible(mime)}, ${bytes(size)}: too large to show here`}</p>;
   return (
     <figure class="media">
       {IMAGE.test(mime) ? (

@@ -5,8 +5,8 @@
 import { useState } from "preact/hooks";
 import { visible } from "../format.ts";
 
-const MOST_ENTRIES = 100;
-const MOST_TEXT = 4000;
+const MAX_ENTRIES = 100;
+const MAX_TEXT = 4000;
 const OPEN_DEPTH = 3;
 
 export function JsonView({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
@@ -25,7 +25,7 @@ function Branch({ value, name, depth }: { value: object; name: string | undefine
   const isArray = Array.isArray(value);
   const size = isArray ? value.length : Object.keys(value).length;
   const [open, setOpen] = useState(depth < OPEN_DEPTH && size <= 50);
-  const [shown, setShown] = useState(MOST_ENTRIES);
+  const [shown, setShown] = useState(MAX_ENTRIES);
   const about = isArray ? `[ ${size} ]` : `{ ${size} }`;
   if (size === 0) {
     return (
@@ -48,7 +48,7 @@ function Branch({ value, name, depth }: { value: object; name: string | undefine
             <JsonView key={key} name={key} value={inner} depth={depth + 1} />
           ))}
           {size > shown && (
-            <button type="button" class="quiet" onClick={() => setShown(shown + MOST_ENTRIES * 10)}>
+            <button type="button" class="quiet" onClick={() => setShown(shown + MAX_ENTRIES * 10)}>
               {size - shown} more
             </button>
           )}
@@ -69,7 +69,7 @@ function Scalar({ value }: { value: unknown }) {
 
 /** A text of any length, cut until somebody asks for the rest. */
 export function LongText({ text, class: style = "" }: { text: string; class?: string }) {
-  const [most, setMost] = useState(MOST_TEXT);
+  const [most, setMost] = useState(MAX_TEXT);
   return (
     <span class={style}>
       {visible(text.slice(0, most))}

@@ -6,10 +6,10 @@
 import type { ComponentChildren } from "preact";
 import { visible } from "../format.ts";
 
-const MOST = 100_000;
+const MAX_LENGTH = 100_000;
 
 export function Markdown({ text }: { text: string }) {
-  return <div class="markdown">{blocks(text.slice(0, MOST).split(/\r?\n/))}</div>;
+  return <div class="markdown">{blocks(text.slice(0, MAX_LENGTH).split(/\r?\n/))}</div>;
 }
 
 function blocks(lines: readonly string[]): ComponentChildren[] {

@@ -31,7 +31,7 @@ export interface Request {
 const caller = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
   byte.toString(16).padStart(2, "0"),
 ).join("");
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 
 export function useRun() {
   const [run, setRun] = useState<Run | undefined>();
@@ -106,7 +106,7 @@ function applied(old: Run, { type, data }: PageEvent): Partial<Run> {
     case "log": {
       const { level, data: said } = data as { level: string; data: unknown };
       const line = `${level}: ${typeof said === "string" ? said : JSON.stringify(said)}`;
-      return { lines: [...old.lines, line].slice(-MOST_LINES) };
+      return { lines: [...old.lines, line].slice(-MAX_LINES) };
     }
     case "question":
       return { questions: [...old.questions, data as Question] };

@@ -20,7 +20,7 @@ const tones: Readonly<Record<DriftRow["class"], Tone>> = {
   suspicious: "bad",
 };
 
-const LEAST_COLUMNS = 60;
+const MIN_COLUMNS = 60;
 const BAR = " │ ";
 
 let last: { readonly server: LockItem; readonly columns: number; readonly lines: readonly Line[] } | undefined;
@@ -40,7 +40,7 @@ function linesOf(server: LockItem, columns: number): Line[] {
   ];
   return [
     ...facts.map(([name, value]) => [span(`  ${name.padEnd(10)}`, "quiet"), span(value)]),
-    ...server.drifts.flatMap((drift) => [line(""), ...driftLines(drift, Math.max(LEAST_COLUMNS, columns))]),
+    ...server.drifts.flatMap((drift) => [line(""), ...driftLines(drift, Math.max(MIN_COLUMNS, columns))]),
   ];
 }
 

@@ -28,10 +28,10 @@ const RETURN_MS = 10_000;
 /** How long requests wait for a gateway. */
 const WAIT_MS = 30_000;
 const FIRST_DELAY_MS = 25;
-const MOST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 1000;
 /** While this much waits for a gateway, nothing more is read from the client. */
-const MOST_WAITING_BYTES = 16 * 1024 * 1024;
-const MOST_LINE = 0x1fff_ffff;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_LINE = 0x1fff_ffff;
 const HASH = 35;
 const STOPPED = "The gateway stopped";
 
@@ -80,7 +80,7 @@ export class Pipe {
     const { opener } = this.#options;
     const lostAt = Date.now();
     const wasBackground = opener.isBackground;
-    for (let delay = FIRST_DELAY_MS; !this.#isOver; delay = Math.min(2 * delay, MOST_DELAY_MS)) {
+    for (let delay = FIRST_DELAY_MS; !this.#isOver; delay = Math.min(2 * delay, MAX_DELAY_MS)) {
       const isLate = Date.now() - lostAt > RETURN_MS && this.#client.hasRequests;
       try {
         const tunnel = await opener.open(isFirst || wasBackground || isLate);
@@ -162,7 +162,7 @@ export class Pipe {
     if (this.#isReady && !(this.#isDraining && ids.length > 0)) return this.#send(line);
     this.#waiting.push(line);
     this.#waitingBytes += bytes.length;
-    if (this.#waitingBytes > MOST_WAITING_BYTES) this.#options.input.pause();
+    if (this.#waitingBytes > MAX_WAITING_BYTES) this.#options.input.pause();
   }
 
   #fromGateway(bytes: Buffer): void {
@@ -218,7 +218,7 @@ export class Pipe {
 }
 
 function splitLines(line: (line: Buffer) => void): LineSplitter {
-  return new LineSplitter({ cap: MOST_LINE, line, overflow() {} });
+  return new LineSplitter({ cap: MAX_LINE, line, overflow() {} });
 }
 
 /** Returns false if the stream has no room for more. */

@@ -21,7 +21,7 @@ export interface StartOptions {
 
 const READY_MS = 40_000;
 const LOOK_MS = 15;
-const MOST_LOG = 5 * 1024 * 1024;
+const MAX_LOG = 5 * 1024 * 1024;
 const SHOWN_LINES = 5;
 
 /** Runs `use` while no other process starts the gateway of this config. */
@@ -65,7 +65,7 @@ export async function startGateway({ config, isFound, stopWhenIdle }: StartOptio
 /** The log before is kept when it has grown. */
 function freshLog(config: string | undefined): string {
   const file = logFileOf(config, process.env);
-  if (sizeOf(file) > MOST_LOG) renameSync(file, `${file}.old`);
+  if (sizeOf(file) > MAX_LOG) renameSync(file, `${file}.old`);
   return file;
 }
 

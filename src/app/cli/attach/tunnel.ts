@@ -33,7 +33,7 @@ export class NoTunnel extends Error {
 
 /** A gateway answers at once; somebody else may never do. */
 const ANSWER_MS = 10_000;
-const MOST_BODY = 64 * 1024;
+const MAX_BODY = 64 * 1024;
 
 export async function openTunnel({ url, token, profile, server }: TunnelOptions): Promise<Tunnel> {
   const { hostname, port, protocol, host } = new URL(url);
@@ -109,7 +109,7 @@ async function reason(socket: Duplex, head: Buffer): Promise<string | undefined>
     for await (const chunk of socket as AsyncIterable<Buffer>) {
       parts.push(chunk);
       size += chunk.length;
-      if (size > MOST_BODY) break;
+      if (size > MAX_BODY) break;
     }
     const { error } = JSON.parse(Buffer.concat(parts).toString("utf8")) as { error?: { message?: unknown } };
     return typeof error?.message === "string" ? error.message : undefined;

@@ -26,7 +26,7 @@ interface Row {
 
 /** Objects in objects are shown this deep. */
 const DEPTH = 3;
-const WIDEST_NAME = 28;
+const MAX_NAME_WIDTH = 28;
 
 export function toolHelp({ name, title, description, inputSchema, outputSchema }: DescribedTool): string {
   const root = resolveSchema(inputSchema, inputSchema);
@@ -67,7 +67,7 @@ function rowsOf(schema: JsonSchema, root: JsonSchema, depth: number): Row[] {
 }
 
 function table(rows: readonly Row[]): string[] {
-  const width = Math.min(WIDEST_NAME, Math.max(...rows.map(({ name }) => name.length)));
+  const width = Math.min(MAX_NAME_WIDTH, Math.max(...rows.map(({ name }) => name.length)));
   return rows.map(({ name, what, about }) =>
     clean(`  ${name.padEnd(width)}  ${what}${about === "" ? "" : `  – ${about}`}`),
   );

@@ -19,7 +19,7 @@ const colours: Readonly<Record<DriftRow["class"], Colour>> = {
   suspicious: "red",
 };
 
-const LEAST_WIDTH = 60;
+const MIN_WIDTH = 60;
 const BAR = " │ ";
 
 export function driftLines({ id, drifts }: Pick<LockedServerRow, "id" | "drifts">, look: Look): string[] {
@@ -38,7 +38,7 @@ function headOf(id: string, drift: DriftRow, { paint }: Look): string[] {
 
 function bodyOf({ before, after }: DriftRow, { paint, width }: Look): string[] {
   if (before === null && after === null) return [];
-  const room = Math.floor((Math.max(width, LEAST_WIDTH) - BAR.length - 2) / 2);
+  const room = Math.floor((Math.max(width, MIN_WIDTH) - BAR.length - 2) / 2);
   const rows = wrapped(nearChanges(sideBySide(before, after)), { room, shown: clean });
   return rows.map((row) => {
     if (!row) return `  ${paint("dim", "…")}`;

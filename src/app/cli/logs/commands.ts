@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { ownLogLevels } from "../../../mcp/protocol/log-levels.ts";
 import { momentOf } from "./moment.ts";
 
-const MOST_LINES = 10_000;
+const MAX_LINES = 10_000;
 
 /** `done` takes a command's exit code. */
 export function addLogCommands(program: Command, done: (action: Promise<number>) => Promise<void>): void {
@@ -29,8 +29,8 @@ function since(text: string): number {
 
 function lines(text: string): number {
   const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > MOST_LINES) {
-    throw new InvalidArgumentError(`expected a number from 1 to ${MOST_LINES}`);
+  if (!/^\d+$/.test(text) || count < 1 || count > MAX_LINES) {
+    throw new InvalidArgumentError(`expected a number from 1 to ${MAX_LINES}`);
   }
   return count;
 }

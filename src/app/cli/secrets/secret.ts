@@ -8,7 +8,7 @@ import { type Column, printJson, printTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 import { askHidden, hasTerminal } from "./hidden-prompt.ts";
 
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 const columns: Column<KeptSecret>[] = [
   { title: "NAME", text: ({ name }) => name },
@@ -65,7 +65,7 @@ async function piped(): Promise<string | undefined> {
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MOST_BYTES) throw new UsageError(`the value is too long: at most ${MOST_BYTES} bytes are read`);
+    if (size > MAX_BYTES) throw new UsageError(`the value is too long: at most ${MAX_BYTES} bytes are read`);
   }
   return (
     Buffer.concat(chunks)

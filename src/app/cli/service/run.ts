@@ -11,12 +11,12 @@ export interface RunOptions {
   readonly log: string;
 }
 
-const MOST_LOG = 5 * 1024 * 1024;
+const MAX_LOG = 5 * 1024 * 1024;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export async function runWithLog({ config, log }: RunOptions): Promise<number> {
   mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
-  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MOST_LOG) renameSync(log, `${log}.old`);
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG) renameSync(log, `${log}.old`);
   const output = openSync(log, "a", 0o600);
   const child = spawn(process.execPath, [process.argv[1]!, "serve", "--config", config], {
     windowsHide: true,

@@ -8,7 +8,7 @@ import { type Colour, type Paint, painter } from "./paint.ts";
 import { safeJson } from "./safe-json.ts";
 
 const GAP = "  ";
-const LEAST_LAST = 20;
+const MIN_LAST_WIDTH = 20;
 
 export interface Column<Row> {
   readonly title: string;
@@ -31,7 +31,7 @@ export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<
   const widths = columns.map((_, i) => Math.max(...cells.map((line) => widthOf(line[i]!))));
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + GAP.length, 0);
   const last = columns.length - 1;
-  const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST_LAST, width - before);
+  const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(MIN_LAST_WIDTH, width - before);
   const colourOf = (line: number, i: number): Colour | undefined =>
     line === 0 ? "bold" : columns[i]!.colour?.(rows[line - 1]!);
   const fitted = (text: string, i: number): string => {

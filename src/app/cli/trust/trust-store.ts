@@ -25,7 +25,7 @@ export interface Trusted {
  * The number of trusted versions per file, so that switching between branches does not ask each
  * time.
  */
-const MOST_OF_ONE_FILE = 20;
+const MAX_PER_FILE = 20;
 
 export class TrustStore {
   readonly file: string;
@@ -42,7 +42,7 @@ export class TrustStore {
   trust(path: string, digest: string): void {
     const file = placeOf(path);
     const [others, same] = this.#split(file);
-    const earlier = same.filter((one) => one.sha256 !== digest).slice(1 - MOST_OF_ONE_FILE);
+    const earlier = same.filter((one) => one.sha256 !== digest).slice(1 - MAX_PER_FILE);
     this.#write([...others, ...earlier, { file, sha256: digest, at: new Date().toISOString() }]);
   }
 

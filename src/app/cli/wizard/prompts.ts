@@ -27,8 +27,8 @@ export interface Prompts {
   confirm(message: string): Promise<boolean>;
 }
 
-const MOST_SHOWN = 12;
-const SHORTEST_LINE = 20;
+const MAX_SHOWN = 12;
+const MIN_LINE_WIDTH = 20;
 
 /** Loads the prompts on demand. */
 export async function openPrompts(): Promise<Prompts> {
@@ -38,7 +38,7 @@ export async function openPrompts(): Promise<Prompts> {
     return answer as Exclude<T, symbol>;
   };
   const lines = (text: string): string[] =>
-    wrap(clean(text), Math.max(SHORTEST_LINE, (process.stdout.columns || 80) - 4));
+    wrap(clean(text), Math.max(MIN_LINE_WIDTH, (process.stdout.columns || 80) - 4));
   const options = (choices: readonly Choice[]): { value: string; label: string; hint?: string }[] =>
     choices.map(({ value, label, hint }) => ({ value, label: clean(label), ...(hint && { hint: clean(hint) }) }));
   return {
@@ -53,7 +53,7 @@ export async function openPrompts(): Promise<Prompts> {
           options: options(choices),
           initialValues: [...chosen],
           required: false,
-          maxItems: MOST_SHOWN,
+          maxItems: MAX_SHOWN,
         }),
       ),
     one: async (message, choices) =>

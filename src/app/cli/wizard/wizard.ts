@@ -29,7 +29,7 @@ import { type Candidate, findImports, isFailing, listed, type Survey, summary, s
 const USUAL_PORT = 3000;
 const AGAIN_MS = 200;
 const INTERRUPTED = 130;
-const LONGEST_REASON = 160;
+const MAX_REASON_LENGTH = 160;
 
 export async function wizard(): Promise<number> {
   const prompts = await openPrompts();
@@ -70,7 +70,7 @@ function tell(found: Survey, prompts: Prompts): void {
   const reasons = found.candidates.flatMap((one) => {
     if (one.server === "needs-login") return [`${one.name}: needs a login (goblin login ${one.name})`];
     if (!isFailing(one)) return [];
-    return [`${one.name}: fails, because ${shorten(one.reason ?? "it does not answer", LONGEST_REASON)}`];
+    return [`${one.name}: fails, because ${shorten(one.reason ?? "it does not answer", MAX_REASON_LENGTH)}`];
   });
   prompts.say([summary(found), ...reasons].join("\n"));
 }

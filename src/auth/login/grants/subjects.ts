@@ -7,12 +7,12 @@ import { BoundedMap } from "../../../lib/structures/bounded-map.ts";
 import type { Principal } from "../../../mcp/protocol/principal.ts";
 import type { Subject } from "./on-behalf.ts";
 
-const MOST = 10_000;
+const MAX_SUBJECTS = 10_000;
 const SEPARATOR = "\u001f";
 
 export class Subjects {
   /** By principal; oldest first. */
-  readonly #tokens = new BoundedMap<string, { readonly token: string; readonly expiresAt: number }>(MOST);
+  readonly #tokens = new BoundedMap<string, { readonly token: string; readonly expiresAt: number }>(MAX_SUBJECTS);
 
   note({ id, expiresAt }: Principal, token: string): void {
     if (this.#tokens.get(id)?.token === token) return;

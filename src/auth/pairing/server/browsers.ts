@@ -20,7 +20,7 @@ export interface BrowsersOptions {
 }
 
 const LIFE_MS = 90 * 24 * 60 * 60_000;
-const MOST = 50;
+const MAX_BROWSERS = 50;
 
 export class Browsers {
   readonly #sealed: SealedTexts<Known>;
@@ -39,7 +39,7 @@ export class Browsers {
 
   /** Returns the Set-Cookie header of a browser that let one more client in. */
   cookie(grant: string, cookies: string | null): string {
-    const grants = [grant, ...this.#grants(cookies)].slice(0, MOST);
+    const grants = [grant, ...this.#grants(cookies)].slice(0, MAX_BROWSERS);
     const value = this.#sealed.seal({ grants, expiresAt: this.#now() + LIFE_MS });
     const secure = this.#isSecure ? "; Secure" : "";
     return `${this.#name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${LIFE_MS / 1000}${secure}`;

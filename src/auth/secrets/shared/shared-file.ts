@@ -24,11 +24,11 @@ export interface SharedFileOptions<Content extends object> {
 const LOOK_MS = 500;
 /** What somebody else wrote into the place by hand is noticed, too. */
 const FULL_MS = 60_000;
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 /**
  * A request that asks for what is not known yet may make the gateway look, but not all the time.
  */
-const LEAST_LOOK_MS = 100;
+const MIN_LOOK_MS = 100;
 
 export class SharedFile<Content extends object> {
   readonly #options: SharedFileOptions<Content>;
@@ -62,7 +62,7 @@ export class SharedFile<Content extends object> {
 
   /** The same for a request, which may come from anybody: not more often than is good. */
   async lookSoon(): Promise<void> {
-    const waitMs = this.#lookedAt + LEAST_LOOK_MS - performance.now();
+    const waitMs = this.#lookedAt + MIN_LOOK_MS - performance.now();
     if (waitMs > 0) await pause(waitMs, undefined, { ref: false });
     await this.look();
   }
@@ -120,7 +120,7 @@ export class SharedFile<Content extends object> {
   ): Promise<Content> {
     const { sealed } = this.#options;
     const made = await sealed.change(async (content) => {
-      for (let tries = 0; tries < MOST_TRIES; tries++) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
         const pulled = await this.#pull(isFull && tries === 0, mustAnswer);
         const next = await this.#attempt(content, change, pulled);
         if (next) return next;

@@ -23,7 +23,7 @@ export interface QuestionParts {
   readonly trusted: () => readonly string[];
 }
 
-const LONGEST = 2000;
+const MAX_ARGUMENTS_LENGTH = 2000;
 
 /** Whether the client itself may allow its calls, and can be asked. */
 export function maySelfAnswer({ client, who }: Call, trusted: readonly string[]): boolean {
@@ -44,7 +44,7 @@ export function askClient(call: Call, record: ApprovalRecord, parts: QuestionPar
   const method = "elicitation/create";
   if (maySelfAnswer(call, trusted())) {
     const name = visibleJson(subject.shownName);
-    const shown = cutArguments(record.shown, LONGEST);
+    const shown = cutArguments(record.shown, MAX_ARGUMENTS_LENGTH);
     const message = `Allow ${name} of server "${subject.server}"${why} with these arguments?\n${shown}`;
     const params = JSON.stringify({ message, requestedSchema: { type: "object", properties: {} } });
     void client.ask(method, params, { call, signal }).then(async (answer) => {

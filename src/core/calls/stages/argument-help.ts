@@ -18,15 +18,15 @@ import type { Route } from "../../routing/resolve.ts";
 import type { Stage } from "../compose.ts";
 
 /** Longer answers are no refusals, and longer schemas no help. */
-const LONGEST = 16 * 1024;
+const MAX_LENGTH = 16 * 1024;
 /** The most schemas that are known to have been sent. */
-const MOST_SENT = 10_000;
+const MAX_SENT = 10_000;
 
 export class ArgumentHelp implements Stage {
-  readonly #sent = new BoundedSet<string>(MOST_SENT);
+  readonly #sent = new BoundedSet<string>(MAX_SENT);
 
   leave({ call }: Flight, route: Route, answer: Answer): Answer {
-    if (call.method !== "tools/call" || answer.raw.length > LONGEST) return answer;
+    if (call.method !== "tools/call" || answer.raw.length > MAX_LENGTH) return answer;
     const { exposure, tools } = route.snapshot;
     if (exposure.listsAll) return answer;
     const entry = tools.find(route.name);
@@ -34,7 +34,7 @@ export class ArgumentHelp implements Stage {
     const schema = entry.definition.value["inputSchema"];
     if (!isWrong(answer, call, schema) || !this.#isFirst(call, entry)) return answer;
     const text = JSON.stringify(schema);
-    return text.length > LONGEST ? answer : withHelp(answer, `Input schema of ${entry.exposed}: ${text}`);
+    return text.length > MAX_LENGTH ? answer : withHelp(answer, `Input schema of ${entry.exposed}: ${text}`);
   }
 
   #isFirst({ client }: Call, { serverId, name }: { readonly serverId: string; readonly name: string }): boolean {

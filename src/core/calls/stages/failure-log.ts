@@ -8,7 +8,7 @@ import { Throttle } from "../../../lib/timing/throttle.ts";
 import type { ErrorCode } from "../../../mcp/protocol/errors.ts";
 import type { Flight } from "../../../mcp/protocol/flight.ts";
 import type { Answer, ErrorAnswer } from "../../../mcp/protocol/json-rpc.ts";
-import { LONGEST_PROBLEM, logText } from "../../../mcp/protocol/log-text.ts";
+import { logText, MAX_PROBLEM_LENGTH } from "../../../mcp/protocol/log-text.ts";
 import type { Logger } from "../../../observe/telemetry/logger.ts";
 import type { Route } from "../../routing/resolve.ts";
 import type { Stage } from "../compose.ts";
@@ -47,10 +47,10 @@ export class FailureLog implements Stage {
       ...(target !== undefined && { target: logText(target) }),
       requestId,
       code: symbol ?? code,
-      ...(data !== undefined && { data: logText(data, LONGEST_PROBLEM) }),
+      ...(data !== undefined && { data: logText(data, MAX_PROBLEM_LENGTH) }),
       ...(heldBack > 0 && { heldBack }),
     };
-    const message = logText(JSON.parse(memberText(raw, "message") ?? '""'), LONGEST_PROBLEM);
+    const message = logText(JSON.parse(memberText(raw, "message") ?? '""'), MAX_PROBLEM_LENGTH);
     // An error that the server answered is the client's business first.
     this.#log[symbol === undefined ? "info" : "warn"](detail, `${method} failed: ${message}`);
   }

@@ -36,7 +36,7 @@ interface Linked extends Readonly<Record<string, unknown>> {
 }
 
 const DONE = "notifications/elicitation/complete";
-const MOST_OFFERS = 1000;
+const MAX_OFFERS = 1000;
 /** The requests that a client may be asked in the middle of. */
 const ASKABLE: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
@@ -44,7 +44,7 @@ export class LoginLink implements Stage {
   readonly #links: LoginLinks;
   readonly #servers: Servers;
   /** What sessions were asked to open, by id. Oldest first. */
-  readonly #offers = new BoundedMap<string, Offer>(MOST_OFFERS);
+  readonly #offers = new BoundedMap<string, Offer>(MAX_OFFERS);
 
   constructor(links: LoginLinks, servers: Servers) {
     this.#links = links;

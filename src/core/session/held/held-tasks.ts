@@ -43,9 +43,9 @@ export interface TaskWish {
 
 /** How long a task is kept at least when it is over, and at most altogether. */
 const KEPT_MS = 600_000;
-const LONGEST_MS = 24 * 3_600_000;
+const MAX_MS = 24 * 3_600_000;
 /** Streams for one task. Each is told of every change, with the whole result. */
-const MOST_STREAMS = 32;
+const MAX_STREAMS = 32;
 
 export class HeldTasks {
   readonly #parts: HeldTasksParts;
@@ -157,7 +157,7 @@ export class HeldTasks {
       return () => {};
     }
     if (task.follows !== undefined) return this.#parts.tasks.listen(task.follows, client, deliver);
-    if (task.streams.size >= MOST_STREAMS) return undefined;
+    if (task.streams.size >= MAX_STREAMS) return undefined;
     if (task.isOver) tell();
     task.streams.add(tell);
     return () => void task.streams.delete(tell);
@@ -182,7 +182,7 @@ export class HeldTasks {
       number: this.#lastNumber(owner) + 1,
       call,
       message,
-      ttlMs: Math.max(timeoutMs() + KEPT_MS, Math.min(ttlMs, LONGEST_MS)),
+      ttlMs: Math.max(timeoutMs() + KEPT_MS, Math.min(ttlMs, MAX_MS)),
       give,
       changed: (changed) => {
         if (changed.isOver) this.#over(changed);
@@ -199,7 +199,7 @@ export class HeldTasks {
 
   #over(task: HeldTask): void {
     const age = Date.now() - task.createdAt;
-    task.ttlMs = task.follows === undefined ? Math.max(task.ttlMs, age + KEPT_MS) : LONGEST_MS;
+    task.ttlMs = task.follows === undefined ? Math.max(task.ttlMs, age + KEPT_MS) : MAX_MS;
     const alarm = this.#ends.get(task);
     if (alarm) this.#alarms.set(alarm, performance.now() + task.ttlMs - age);
     this.#finished.keepEmpty(task);

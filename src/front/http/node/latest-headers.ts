@@ -6,8 +6,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /** More or longer headers are not remembered, so that a connection does not hold much. */
-const MOST_HEADERS = 64;
-const MOST_CHARACTERS = 4096;
+const MAX_HEADERS = 64;
+const MAX_CHARACTERS = 4096;
 
 export class LatestHeaders {
   /** Names and values, as they came. */
@@ -27,7 +27,7 @@ export class LatestHeaders {
    * long ones.
    */
   static of(raw: readonly string[], headers: IncomingHttpHeaders): LatestHeaders | undefined {
-    if (raw.length > 2 * MOST_HEADERS) return undefined;
+    if (raw.length > 2 * MAX_HEADERS) return undefined;
     const entries = Object.entries(headers);
     if (entries.length * 2 !== raw.length) return undefined;
     let characters = 0;
@@ -35,7 +35,7 @@ export class LatestHeaders {
       if (raw[2 * i]!.toLowerCase() !== name || raw[2 * i + 1] !== value) return undefined;
       characters += name.length + raw[2 * i + 1]!.length;
     }
-    if (characters > MOST_CHARACTERS) return undefined;
+    if (characters > MAX_CHARACTERS) return undefined;
     return new LatestHeaders([...raw], { ...headers } as Record<string, string>);
   }
 
@@ -48,7 +48,7 @@ export class LatestHeaders {
       if (raw[i] !== known[i]) return undefined;
       characters += known[i]!.length + raw[i + 1]!.length;
     }
-    if (characters > MOST_CHARACTERS) return undefined;
+    if (characters > MAX_CHARACTERS) return undefined;
     for (let i = 1; i < raw.length; i += 2) {
       const value = raw[i]!;
       if (value === known[i]) continue;

@@ -130,7 +130,7 @@ export function* membersOf(bytes: Buffer, pos: number, keys: readonly string[]):
   while (bytes[at] === QUOTE) {
     let keyEnd = skipShort(bytes, at);
     if (keyEnd === -1) keyEnd = yield* skipLong(bytes, at);
-    const index = keyEnd - at > LONGEST_KEY ? -1 : keys.indexOf(nameAt(bytes, at, keyEnd));
+    const index = keyEnd - at > MAX_KEY_LENGTH ? -1 : keys.indexOf(nameAt(bytes, at, keyEnd));
     const start = valueAfter(bytes, keyEnd);
     let end = skipShort(bytes, start);
     if (end === -1) end = yield* skipLong(bytes, start);
@@ -142,7 +142,7 @@ export function* membersOf(bytes: Buffer, pos: number, keys: readonly string[]):
 }
 
 /** Longer than any key that is looked for, with every character escaped. */
-const LONGEST_KEY = 200;
+const MAX_KEY_LENGTH = 200;
 /** Short values between two yields. */
 const MANY = 128;
 

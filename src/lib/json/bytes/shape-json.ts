@@ -132,7 +132,7 @@ export function* withoutSpaces(bytes: Buffer, { start, end }: Span): Sliced<Buff
 }
 
 /** Longer spans are not copied until the end. */
-const LARGEST_PART = 64 * 1024;
+const MAX_PART_SIZE = 64 * 1024;
 
 /** Collects spans of bytes and short texts. */
 class BytesOut {
@@ -142,7 +142,7 @@ class BytesOut {
 
   /** `most`: all that can come. */
   constructor(most: number) {
-    this.#part = Buffer.allocUnsafe(Math.min(most, LARGEST_PART));
+    this.#part = Buffer.allocUnsafe(Math.min(most, MAX_PART_SIZE));
   }
 
   text(text: string): void {
@@ -153,7 +153,7 @@ class BytesOut {
   span(bytes: Buffer, start: number, end: number): void {
     const length = end - start;
     if (this.#length + length > this.#part.length) this.#flush();
-    if (length > LARGEST_PART) this.#done.push(bytes.subarray(start, end));
+    if (length > MAX_PART_SIZE) this.#done.push(bytes.subarray(start, end));
     else this.#length += bytes.copy(this.#part, this.#length, start, end);
   }
 
@@ -165,7 +165,7 @@ class BytesOut {
   #flush(): void {
     if (this.#length === 0) return;
     this.#done.push(this.#part.subarray(0, this.#length));
-    this.#part = Buffer.allocUnsafe(LARGEST_PART);
+    this.#part = Buffer.allocUnsafe(MAX_PART_SIZE);
     this.#length = 0;
   }
 }

@@ -34,7 +34,7 @@ export type SecretFormat = keyof typeof FORMATS;
 export const SECRET_FORMATS = Object.keys(FORMATS) as readonly SecretFormat[];
 
 /** The longest match of any format, roughly. */
-export const LONGEST_SECRET = 24 * 1024;
+export const MAX_SECRET_LENGTH = 24 * 1024;
 
 /** What each of them has in it, in JSON that has no escapes but the necessary ones. */
 export const BEGINNINGS: readonly string[] = [

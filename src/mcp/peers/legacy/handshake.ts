@@ -8,7 +8,7 @@ import type { Link } from "../../links/link.ts";
 import { legacyVersions, modernVersions } from "../../protocol/envelope.ts";
 import { errorTable, GoblinError } from "../../protocol/errors.ts";
 import type { ErrorAnswer, Raw } from "../../protocol/json-rpc.ts";
-import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
+import { logText, MAX_PROBLEM_LENGTH } from "../../protocol/log-text.ts";
 import type { PeerInfo } from "../peer.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
 
@@ -49,7 +49,7 @@ export class HandshakeRefused extends GoblinError {
 export function handshakeProblem({ raw, code, symbol, reason }: ErrorAnswer): GoblinError {
   const { message, data } = JSON.parse(raw) as { message?: unknown; data?: unknown };
   if (symbol !== undefined) {
-    return new GoblinError("BACKEND_UNAVAILABLE", logText(message, LONGEST_PROBLEM), {
+    return new GoblinError("BACKEND_UNAVAILABLE", logText(message, MAX_PROBLEM_LENGTH), {
       reason: symbol === "LOGIN_REQUIRED" ? "login" : reason,
     });
   }

@@ -6,8 +6,8 @@
 import type { Call } from "../../protocol/call.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 
-const MOST_OF_CALL = 32;
-const MOST = 256;
+const MAX_QUESTIONS_PER_CALL = 32;
+const MAX_QUESTIONS = 256;
 
 interface OpenQuestion {
   readonly call: Call | undefined;
@@ -22,8 +22,8 @@ export class OpenQuestions {
    * The returned signal aborts when the server cancels the question.
    */
   add(id: string | number, call: Call | undefined): AbortSignal {
-    if (this.#open.size >= MOST) throw tooMany("this server", MOST);
-    if (call && this.#countOf(call) >= MOST_OF_CALL) throw tooMany("this call", MOST_OF_CALL);
+    if (this.#open.size >= MAX_QUESTIONS) throw tooMany("this server", MAX_QUESTIONS);
+    if (call && this.#countOf(call) >= MAX_QUESTIONS_PER_CALL) throw tooMany("this call", MAX_QUESTIONS_PER_CALL);
     const abort = new AbortController();
     this.#open.set(id, { call, abort });
     return abort.signal;

@@ -3,7 +3,7 @@ import { memberText } from "../../../lib/json/json-text.ts";
 import { metaOf, modernVersions } from "../../protocol/envelope.ts";
 import { GoblinError } from "../../protocol/errors.ts";
 import type { Answer } from "../../protocol/json-rpc.ts";
-import { LONGEST_PROBLEM, logText } from "../../protocol/log-text.ts";
+import { logText, MAX_PROBLEM_LENGTH } from "../../protocol/log-text.ts";
 import type { PeerInfo } from "../peer.ts";
 import { infoFrom, readDescription } from "../self-description.ts";
 
@@ -18,7 +18,7 @@ export function readDiscovery(answer: Answer): PeerInfo | undefined {
   if (!answer.ok) {
     const reason = answer.symbol === "LOGIN_REQUIRED" ? "login" : answer.reason;
     if (reason === undefined) return undefined;
-    const message = logText(JSON.parse(memberText(answer.raw, "message") ?? "null"), LONGEST_PROBLEM);
+    const message = logText(JSON.parse(memberText(answer.raw, "message") ?? "null"), MAX_PROBLEM_LENGTH);
     throw new GoblinError("BACKEND_UNAVAILABLE", message, { reason });
   }
   const result = readDescription(answer.raw);

@@ -49,7 +49,7 @@ const FORM_WEIGHT = 0.4;
 const PREFIX_WEIGHT = 0.15;
 const FUZZY_WEIGHT = 0.3;
 /** Letters beyond this are not swapped. */
-const MOST_SWAPPED = 24;
+const MAX_SWAPPED = 24;
 
 /**
  * The documents that contain a word, each with the word's count: slot × COUNTS + count, as one
@@ -204,7 +204,7 @@ export function createTermIndex(): TermIndex {
 
 /** Returns the word with each pair of neighbouring letters swapped: one typo to a typist. */
 function* swaps(word: string): Generator<string> {
-  for (let i = 0; i + 1 < Math.min(word.length, MOST_SWAPPED); i++) {
+  for (let i = 0; i + 1 < Math.min(word.length, MAX_SWAPPED); i++) {
     if (word[i] === word[i + 1]) continue;
     yield word.slice(0, i) + word[i + 1] + word[i] + word.slice(i + 2);
   }

@@ -12,8 +12,8 @@ import { FedIndex } from "./fed-index.ts";
 import { createSearchIndex, type SearchIndex } from "./search-index.ts";
 
 /** Together; one larger than this is kept alone. About 2 kB each. */
-const MOST_DOCS = 40_000;
-const MOST_INDEXES = 64;
+const MAX_DOCS = 40_000;
+const MAX_INDEXES = 64;
 
 interface Kept {
   readonly fed: FedIndex;
@@ -59,7 +59,7 @@ export class VisibleIndexes {
     let docs = 0;
     for (const { fed } of this.#kept.values()) docs += fed.index.size;
     for (const [key, { fed }] of this.#kept) {
-      const fits = docs <= MOST_DOCS && this.#kept.size <= MOST_INDEXES;
+      const fits = docs <= MAX_DOCS && this.#kept.size <= MAX_INDEXES;
       if (fits || this.#kept.size === 1) return;
       this.#kept.delete(key);
       docs -= fed.index.size;

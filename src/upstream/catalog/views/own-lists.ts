@@ -28,7 +28,7 @@ interface Kept {
   users: number;
 }
 
-const MOST_VIEWS = 64;
+const MAX_VIEWS = 64;
 
 /** The key of lists that all clients of a principal see. No client has such a key. */
 export function principalKey(principal: string): string {
@@ -92,7 +92,7 @@ export class Views {
     const view = this.#views.get(key) ?? this.#parts.build(differencesIn(differing), this.#outdated.get(key));
     this.#views.delete(key);
     this.#views.set(key, view);
-    if (this.#views.size > MOST_VIEWS) {
+    if (this.#views.size > MAX_VIEWS) {
       this.#views.delete(this.#views.keys().next().value!);
       this.#found.clear();
     }

@@ -24,7 +24,7 @@ interface Build {
   readonly done: Promise<void>;
 }
 
-export const MOST_VIEWS = 64;
+export const MAX_VIEWS = 64;
 
 export class VisibleViews {
   #common: Snapshot;
@@ -98,7 +98,7 @@ export class VisibleViews {
 
   #keep(key: string, base: Snapshot, view: Snapshot): void {
     this.#kept.set(key, { base, view, used: ++this.#uses });
-    if (this.#kept.size <= MOST_VIEWS) return;
+    if (this.#kept.size <= MAX_VIEWS) return;
     let oldest = key;
     let least = this.#uses;
     for (const [other, { used }] of this.#kept) {

@@ -67,7 +67,7 @@ const HEX = /(?:\\x[0-9a-f]{2}){12,}|(?:%[0-9a-f]{2}){12,}|\b(?:[0-9a-f]{2}){20,
 const COMMAND =
   /\b(?:curl|wget)\s+\S|\b(?:ba|z)?sh\s+-c\b|\|\s*(?:ba|z)?sh\b|\bpowershell\b|\b(?:eval|exec)\s*\(|\brm\s+-rf?\b|\bnc\s+-e\b|\/dev\/tcp\//i;
 const PRINTABLE = /^[\x20-\x7E\t\r\n]{12,}$/;
-const MOST_DECODED = 64 * 1024;
+const MAX_DECODED = 64 * 1024;
 /** Long enough to say something. */
 const WORDS = /[A-Za-z]{3,}\s+[A-Za-z]{2,}/;
 
@@ -75,7 +75,7 @@ const WORDS = /[A-Za-z]{3,}\s+[A-Za-z]{2,}/;
 export function encodedPayloads(text: string): Found[] {
   if (/^data:(?:image|font|audio|video)\//i.test(text)) return [];
   const found: Found[] = [];
-  for (const decoded of decodedParts(text.slice(0, MOST_DECODED))) {
+  for (const decoded of decodedParts(text.slice(0, MAX_DECODED))) {
     if (!PRINTABLE.test(decoded)) continue;
     const isAttack = COMMAND.test(decoded) || HARD.some(([, pattern]) => pattern.test(decoded));
     if (!isAttack && !WORDS.test(decoded)) continue;

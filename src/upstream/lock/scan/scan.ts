@@ -12,7 +12,7 @@ import { hiddenCharacters, imitatedLetters, skeletonOf } from "./characters.ts";
 import { encodedPayloads, instructions } from "./phrases.ts";
 
 /** The most findings of one text that are reported. */
-const MOST = 20;
+const MAX_FINDINGS = 20;
 
 /** The names of one server, and what its tools are called by clients. */
 interface Others {
@@ -29,7 +29,7 @@ export function createScan(servers: LockedServers, serverId: string): Scan {
   return (kind, text) => {
     const strings = kind === "instructions" ? [{ path: "", text, isName: false }] : stringsIn(text);
     const found = strings.flatMap((one) => scanned(one, others).map((finding) => ({ ...finding, path: one.path })));
-    return found.slice(0, MOST);
+    return found.slice(0, MAX_FINDINGS);
   };
 }
 

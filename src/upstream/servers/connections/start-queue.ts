@@ -7,7 +7,7 @@
  */
 
 const AT_A_TIME = 3;
-const LONGEST_HOLD_MS = 20_000;
+const MAX_HOLD_MS = 20_000;
 
 export interface StartQueueOptions {
   readonly atATime?: number;
@@ -20,7 +20,7 @@ export class StartQueue {
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
 
-  constructor({ atATime = AT_A_TIME, longestHoldMs = LONGEST_HOLD_MS }: StartQueueOptions = {}) {
+  constructor({ atATime = AT_A_TIME, longestHoldMs = MAX_HOLD_MS }: StartQueueOptions = {}) {
     this.#atATime = atATime;
     this.#longestHoldMs = longestHoldMs;
   }

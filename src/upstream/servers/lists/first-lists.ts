@@ -11,7 +11,7 @@ import { type Alarm, Alarms } from "../../../lib/timing/alarms.ts";
 import type { Client } from "../../../mcp/protocol/call.ts";
 
 /** The most requests of one account that wait. Further ones are answered at once. */
-const MOST_WAITS = 256;
+const MAX_WAITS = 256;
 /** The longest wait of clients that read a list again when it changes. */
 const FOLLOWER_MS = 1000;
 /** Clients that are known to do so, by the name that they give. No protocol version tells. */
@@ -70,7 +70,7 @@ export class FirstLists {
     if (this.#isComplete({ isHandshake, awaits })) return undefined;
     const ends = [...this.#until].flatMap(([id, until]) => (awaits(id) ? [until] : []));
     const last = Math.max(...ends, 0);
-    if (last === 0 || this.#waitsOf(account) >= MOST_WAITS) return undefined;
+    if (last === 0 || this.#waitsOf(account) >= MAX_WAITS) return undefined;
     const follows = typeof info["name"] === "string" && FOLLOWERS.test(info["name"]);
     return new Promise((resolve) => {
       const wait: Wait = {

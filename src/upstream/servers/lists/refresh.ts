@@ -14,7 +14,7 @@ import type { Peer } from "../../../mcp/peers/peer.ts";
 import { type ServerLists, timeToLive } from "../../catalog/definitions.ts";
 
 /** The least time between two fetches. Also the time to live of lists that name none, or zero. */
-const LEAST_MS = 5000;
+const MIN_MS = 5000;
 
 export interface RefreshOptions {
   readonly peer: Peer;
@@ -41,13 +41,13 @@ export class Refresh {
 
   /** A client read these lists. */
   read(lists: ServerLists): void {
-    if (this.#hasStream || performance.now() - this.#fetchedAt < LEAST_MS) return;
+    if (this.#hasStream || performance.now() - this.#fetchedAt < MIN_MS) return;
     if (performance.now() - this.#fetchedAt >= timeToLive(lists)) this.#again();
   }
 
   /** The server does not know a tool that its list names. */
   contradicted(): void {
-    if (performance.now() - this.#fetchedAt >= LEAST_MS) this.#again();
+    if (performance.now() - this.#fetchedAt >= MIN_MS) this.#again();
   }
 
   close(): void {

@@ -6,7 +6,7 @@
 
 import { BoundedSet } from "../../../lib/structures/bounded-map.ts";
 import { Throttle } from "../../../lib/timing/throttle.ts";
-import { LONGEST_PROBLEM, logText } from "../../../mcp/protocol/log-text.ts";
+import { logText, MAX_PROBLEM_LENGTH } from "../../../mcp/protocol/log-text.ts";
 import type { Logger } from "../../../observe/telemetry/logger.ts";
 
 const PER_SECOND = 1000;
@@ -49,7 +49,7 @@ export class LogLimit {
       ...(heldBack > 0 && { heldBack }),
       ...(detail !== undefined && { detail: logText(detail) }),
     };
-    this.#log.warn({ server: this.#serverId, ...more }, logText(message, LONGEST_PROBLEM));
+    this.#log.warn({ server: this.#serverId, ...more }, logText(message, MAX_PROBLEM_LENGTH));
   }
 
   #isNew(detail: string): boolean {

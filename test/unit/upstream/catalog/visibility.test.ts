@@ -9,7 +9,7 @@ import { type Definition, emptyLists, type ServerLists } from "../../../../src/u
 import { createSnapshot, type ServerView, type SnapshotSettings } from "../../../../src/upstream/catalog/snapshot.ts";
 import { KNOWN, STARTING } from "../../../../src/upstream/catalog/standing.ts";
 import { visibleSnapshot } from "../../../../src/upstream/catalog/views/visible-snapshot.ts";
-import { MOST_VIEWS } from "../../../../src/upstream/catalog/views/visible-views.ts";
+import { MAX_VIEWS } from "../../../../src/upstream/catalog/views/visible-views.ts";
 import { until } from "../../../fixtures/until.ts";
 
 const settings: SnapshotSettings = {
@@ -103,14 +103,14 @@ describe("a view", () => {
 
   test("is dropped when many others were used since", async () => {
     const catalog = catalogOf({ a: lists("x", "y") });
-    const visibilities = Array.from({ length: MOST_VIEWS + 10 }, (_, i) => showing(["a"], { deny: [`no${i}`] }));
+    const visibilities = Array.from({ length: MAX_VIEWS + 10 }, (_, i) => showing(["a"], { deny: [`no${i}`] }));
     const first = { key: "ada", visibility: visibilities[0]! };
     const view = catalog.view(first);
     for (const visibility of visibilities.slice(1)) {
       await catalog.ready({ key: "bob", visibility });
       expect(catalog.view(first)).toBe(view);
     }
-    expect(catalog.visibleViews).toBe(MOST_VIEWS);
+    expect(catalog.visibleViews).toBe(MAX_VIEWS);
     expect(catalog.ready({ key: "bob", visibility: visibilities[1]! })).toBeInstanceOf(Promise);
     expect(catalog.ready({ key: "bob", visibility: visibilities.at(-1)! })).toBeUndefined();
   });
