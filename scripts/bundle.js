@@ -81,7 +81,7 @@ const { output } = await build.write({
   },
 });
 await build.close();
-for (const file of output) if ("code" in file) writeFileSync(fromRoot(`bundle/${file.fileName}`), ascii(file.code));
+writeAscii(output);
 // The pipe into a running gateway, for which clients wait when they start, and the recorder's
 // thread: each is one small file.
 output.push(...(await buildAlone("attach", "dist/app/cli/attach/main.js")));
@@ -151,6 +151,11 @@ function ascii(code) {
   return code.replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** @param {import("rolldown").RolldownOutput["output"]} files */
+function writeAscii(files) {
+  for (const file of files) if ("code" in file) writeFileSync(fromRoot(`bundle/${file.fileName}`), ascii(file.code));
+}
+
 /** @param {string} name @param {string} source */
 async function buildAlone(name, source) {
   const alone = await rolldown({
@@ -165,6 +170,7 @@ async function buildAlone(name, source) {
     comments: false,
   });
   await alone.close();
+  writeAscii(written.output);
   return written.output;
 }
 

@@ -131,26 +131,27 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   }
 
   /**
-   * Lets a call go on that a person allowed and whose server wanted input. Returns the grant that
-   * it began with; undefined: no such call waits for input. Rejects if that cannot be recorded.
+   * Lets a call go on that a person allowed and whose server wanted input. `state`: the server's
+   * own, in JSON. Returns the grant that it began with; undefined: no such call waits for input.
+   * Rejects if that cannot be recorded.
    */
-  async resume(subject: Subject, params: string, requestId: string): Promise<Grant | undefined> {
+  async resume(subject: Subject, state: string | undefined, requestId: string): Promise<Grant | undefined> {
     const key = inputKey(subject);
-    const grant = this.#continuations.take(key, params, Date.now());
+    const grant = this.#continuations.take(key, state, Date.now());
     if (!grant) return undefined;
     const { id, approval } = grant;
     try {
       await this.#ledger.append({ event: "resumed", id: approval, grant: id, requestId, digest: subject.digest });
     } catch (error) {
-      this.#continuations.add(key, params, grant, Date.now());
+      this.#continuations.add(key, state, grant, Date.now());
       throw unrecorded(error);
     }
     return grant;
   }
 
-  /** The server of a call that was allowed wants input: `result` has its state. */
-  awaitsInput(subject: Subject, result: string, grant: Grant): void {
-    this.#continuations.add(inputKey(subject), result, grant, Date.now());
+  /** The server of a call that was allowed wants input. `state`: the server's own, in JSON. */
+  awaitsInput(subject: Subject, state: string | undefined, grant: Grant): void {
+    this.#continuations.add(inputKey(subject), state, grant, Date.now());
   }
 
   /** Holds a call until `end` is called. @throws GoblinError if too many wait */

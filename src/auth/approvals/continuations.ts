@@ -6,6 +6,7 @@
  * counts once. Everything else is a new call.
  */
 import { createHash } from "node:crypto";
+import { canonical } from "../../lib/json/canonical.ts";
 import { dropMembers, memberSpan, memberText } from "../../lib/json/json-text.ts";
 import { type Raw, rawText } from "../../mcp/protocol/json-rpc.ts";
 import type { Grant } from "./record.ts";
@@ -36,9 +37,9 @@ export class Continuations {
   readonly #open = new Map<string, Continuation[]>();
   #size = 0;
 
-  /** `key`: of the call. `from`: the server's result, or the client's params. */
-  add(key: string, from: string, grant: Grant, now: number): void {
-    const id = idOf(key, from);
+  /** `key`: of the call. `state`: of its server, in JSON. */
+  add(key: string, state: string | undefined, grant: Grant, now: number): void {
+    const id = idOf(key, state);
     const same = this.#open.get(id) ?? [];
     this.#open.delete(id);
     this.#open.set(id, [...same, { grant, expiresAt: now + MAX_AGE_MS }]);
@@ -50,14 +51,14 @@ export class Continuations {
     }
   }
 
-  take(key: string, from: string, now: number): Grant | undefined {
-    const id = idOf(key, from);
+  take(key: string, state: string | undefined, now: number): Grant | undefined {
+    const id = idOf(key, state);
     const [first, ...others] = this.#open.get(id) ?? [];
     if (!first) return undefined;
     this.#size--;
     if (others.length > 0) this.#open.set(id, others);
     else this.#open.delete(id);
-    return first.expiresAt > now ? first.grant : this.take(key, from, now);
+    return first.expiresAt > now ? first.grant : this.take(key, state, now);
   }
 
   /** Ends those of a grant that was revoked. */
@@ -71,8 +72,7 @@ export class Continuations {
   }
 }
 
-function idOf(key: string, from: string): string {
-  const state = memberText(from, "requestState");
-  const text = JSON.stringify([key, state === undefined ? null : (JSON.parse(state) as unknown)]);
+function idOf(key: string, state: string | undefined): string {
+  const text = JSON.stringify([key, state === undefined ? null : canonical(state)]);
   return createHash("sha256").update(text).digest("base64url");
 }

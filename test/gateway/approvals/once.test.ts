@@ -31,12 +31,14 @@ describe("once is once (A-M12)", () => {
     expect((await first).message.result.resultType).toBe("input_required");
     expect((await ops.request("/api/approval-grants")).body.items).toEqual([]);
     const { requestState } = (await first).message.result;
-    for (const other of [
-      asking,
+    for (const forged of [
       { ...asking, inputResponses: input, requestState: "made up" },
-      { ...asking, inputResponses: input },
       { ...asking, arguments: { kind: "elicitation", rounds: 1 }, inputResponses: input, requestState },
     ]) {
+      const { error } = (await client.call("tools/call", forged)).message;
+      expect(error.message).toBe("requestState is not valid for this request");
+    }
+    for (const other of [asking, { ...asking, inputResponses: input }]) {
       const call = client.call("tools/call", other);
       await ops.deny((await ops.held())[0]!.id);
       expect((await call).message.error.message).toContain("a person denied it");

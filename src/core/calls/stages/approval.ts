@@ -73,7 +73,7 @@ export class Approval {
       const begun = begunWith(params);
       const first =
         begun === undefined ? subject : subjectOf({ ...asker, asked: { ...asked, params: begun }, lock }).subject;
-      const resumed = begun === undefined ? undefined : await approvals.resume(first, params, requestId);
+      const resumed = begun === undefined ? undefined : await approvals.resume(first, flight.serverState, requestId);
       if (resumed) return this.#run(flight, route, { grant: resumed, first, params, isResumed: true });
       const grant = approvals.take(subject);
       if (grant) {
@@ -102,11 +102,13 @@ export class Approval {
       const answer = await send(flight, route, forServer(flight, route, params));
       isUndone = !answer.ok && answer.unsent === true;
       outcome = outcomeOf(call, answer);
-      if (answer.ok && wantsInput(answer.raw)) approvals.awaitsInput(first, rawText(answer.raw), grant);
+      if (answer.ok && wantsInput(answer.raw)) {
+        approvals.awaitsInput(first, memberText(rawText(answer.raw), "requestState"), grant);
+      }
       return answer;
     } finally {
       // A call that goes on has no use of its grant to give back: it can go on later.
-      if (isResumed && isUndone) approvals.awaitsInput(first, params, grant);
+      if (isResumed && isUndone) approvals.awaitsInput(first, flight.serverState, grant);
       approvals.returned(grant, { outcome, requestId, isUndone: isUndone && !isResumed });
     }
   }
