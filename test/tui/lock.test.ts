@@ -51,6 +51,8 @@ describe.skipIf(!hasTmux)("in a terminal", () => {
     const next = await startScripted({ name: "one", script: { lists: { tools: wider } } });
     await reloadLocked(goblin, next, { mode: "enforce", file });
     await term.until("1 not as approved: D");
+    // The screen shows the moment at which it was opened.
+    await until(async () => JSON.stringify(await lockState(goblin)).includes("widening"));
     term.keys("D");
     const upgrade = await term.until("one has a new version that has not taken over");
     expect(upgrade).toContain("waits     1 difference is not approved: goblin lock diff one");
