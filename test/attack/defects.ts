@@ -1,5 +1,6 @@
 /**
- * Every defect that an attack on 0.1.0 found, and the tests that fail if it comes back.
+ * Every defect that attacks found, and the tests that fail if it comes back. The ids with a letter
+ * in front (`A-H1`, `B2`) are those of the second round of attacks.
  *
  * `npm run attack` runs exactly these. `defects.test.ts` checks that each defect has tests and that
  * each test is where this table says. A title is written as its file writes it, placeholders
@@ -324,5 +325,151 @@ export const defects: readonly Defect[] = [
         "clients that trust the certificate are served, others and those without encryption are not",
       ]),
     ],
+  },
+  {
+    id: "A-H1",
+    what: "a second spelling of a member names another target than the policy judged",
+    tests: proofs("test/gateway/policy/readers.test.ts", [
+      "A-H1: the token for progress",
+      "A-H1: call_tool does not take another spelling of the tool's name either",
+    ]),
+  },
+  {
+    id: "A-H2",
+    what: "another spelling of a URI passes a profile",
+    tests: proofs("test/gateway/profiles/uri-spellings.test.ts", [
+      "no spelling of the secret reaches it for a client that is %s",
+      "no generated spelling of the secret reaches it",
+    ]),
+  },
+  {
+    id: "A-H3",
+    what: "a server has the client secret sent to an issuer of its choice",
+    tests: proofs("test/gateway/unattended.test.ts", [
+      "A-H3: a server that names another issuer than the config gets no secret sent there",
+    ]),
+  },
+  {
+    id: "A-H5",
+    what: "the approver does not see what runs",
+    tests: proofs("test/gateway/approvals/shown.test.ts", [
+      "the API and the webhook show the text that the server gets, without the secrets in it",
+      "the user of a trusted client sees the same text, and how much of it is cut",
+    ]),
+  },
+  {
+    id: "A-H6",
+    what: "an enforced lock lists text that nobody approved",
+    tests: proofs("test/unit/upstream/lock/mutations.test.ts", [
+      "lists no text, value or demand that nobody approved, wherever a server puts it",
+    ]),
+  },
+  {
+    id: "A-H7",
+    what: "a second principal continues a call with the state of the first",
+    tests: proofs("test/matrix/input.test.ts", [
+      "is refused for another principal, endpoint, tool, server or arguments, and the server hears nothing",
+      "is refused if it is guessed, the server's own, altered, cut, or of another form",
+    ]),
+  },
+  {
+    id: "A-M1",
+    what: "results of tasks behind an approval are not masked",
+    tests: proofs("test/gateway/approvals/task-follow.test.ts", [
+      "states, list and result of the task are masked and shaped like those of a call (A-M1)",
+    ]),
+  },
+  {
+    id: "A-M2",
+    what: "a secret passes in another spelling of JSON",
+    tests: [
+      ...proofs("test/unit/observe/telemetry/masker.test.ts", [
+        "hides a secret however JSON spells it, down to JSON in a string in JSON in a string",
+      ]),
+      ...proofs("test/gateway/masked-errors.test.ts", [
+        "the key is hidden in errors, kept calls and the log if the server escapes it as .NET and PHP do (A-M2)",
+      ]),
+    ],
+  },
+  {
+    id: "A-M4",
+    what: "subscriptions and completion pass without the approval",
+    tests: proofs("test/gateway/approvals/not-calls.test.ts", [
+      "a subscription to a resource that must be asked about is refused, and its server gets nothing",
+      "completion for a prompt, template or resource that must be asked about is refused",
+    ]),
+  },
+  {
+    id: "A-M5",
+    what: "/metrics shows every client all servers and callers",
+    tests: proofs("test/gateway/metrics.test.ts", [
+      "A-M5: a client's token shows only the servers that it may see, and no callers",
+    ]),
+  },
+  {
+    id: "A-M6",
+    what: "the login page names servers that a profile hides",
+    tests: proofs("test/gateway/connect.test.ts", ["A-M6: the page knows only the servers that the principal may see"]),
+  },
+  {
+    id: "A-M11",
+    what: "a tool that was taken away while its call waited runs",
+    tests: proofs("test/gateway/approvals/once.test.ts", [
+      "a tool that a new config hides",
+      "a tool that the lock hides, because its server describes it in another way",
+    ]),
+  },
+  {
+    id: "A-M12",
+    what: "one approval runs several calls",
+    tests: proofs("test/gateway/approvals/once.test.ts", [
+      "a call whose server wants input has used its approval: the same call is a new question",
+      "a call goes on with the input that its server wanted, once, without another question",
+    ]),
+  },
+  {
+    id: "A-L8",
+    what: "members that nobody was shown ride on a grant",
+    tests: proofs("test/gateway/approvals/attacks.test.ts", [
+      "A-L8: a member of the params that nobody is shown does not ride on a grant",
+    ]),
+  },
+  {
+    id: "B1",
+    what: "pipelined requests shift the answers of a connection",
+    tests: proofs("test/gateway/http/pipelining.test.ts", [
+      "a page that is piped is not cut by the 100 Continue of the next request (B1)",
+      "a request for a tunnel is refused after the answer to the call before it (B1b)",
+    ]),
+  },
+  {
+    id: "B2",
+    what: "cut connections leak budgets, sessions and hand-overs",
+    tests: proofs("test/gateway/http/pipelining.test.ts", [
+      "large requests behind a call on connections that are cut give back their budget (B2)",
+      "streams that queue behind a call give back their sessions when the connection is cut (B2)",
+    ]),
+  },
+  {
+    id: "B3",
+    what: "a graceful stop ends a stream without its answer",
+    tests: proofs("test/gateway/life/graceful-stop.test.ts", [
+      "a request that arrives after the stop began is refused, and the call before it is answered (B3)",
+    ]),
+  },
+  {
+    id: "B5",
+    what: "a full disk voids all approvals",
+    tests: proofs("test/unit/lib/structures/line-file.test.ts", [
+      "B5: approvals are kept when the disk takes half a line",
+      "B5: a changed line is still found out",
+    ]),
+  },
+  {
+    id: "B8",
+    what: "an ended session is valid again after a restart",
+    tests: proofs("test/gateway/life/restart.test.ts", [
+      "B8: takes up no session that ended, however many others ended after it",
+    ]),
   },
 ];
