@@ -104,7 +104,11 @@ interface WhoContext extends Surroundings {
 function checkWho(path: readonly string[], who: Who, { add, clients, issuers, hasClaims }: WhoContext): void {
   for (const key of ["groups", "scopes", "clients"] as const) {
     if (who[key] === undefined || hasClaims) continue;
-    if (key === "clients" && who.clients!.every((name) => clients.some((known) => matchesGlob(name, known)))) continue;
+    if (
+      key === "clients" &&
+      who.clients!.every((name) => clients.some((known) => matchesGlob(name.replace(/^token:/, ""), known)))
+    )
+      continue;
     add([...path, key], `no token here has ${key}: they come with "gateway.auth.oauth"`);
   }
   for (const [i, written] of (who.principals ?? []).entries()) {

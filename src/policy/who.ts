@@ -44,9 +44,22 @@ function isOne({ principals, groups, clients, scopes }: Who, principal: Principa
   );
 }
 
+/** A named token and an OAuth client may have the same name; a prefix says which one is meant. */
+const KIND = /^(?:token|oauth):/;
+
+/** For a rule that lets clients do more: a name of `gateway.auth.clients` means its token alone. */
+export function withTokensMeant(patterns: readonly string[], tokens: ReadonlySet<string>): string[] {
+  return patterns.map((pattern) => (tokens.has(pattern) ? `token:${pattern}` : pattern));
+}
+
 function clientsOf({ id, client }: Principal): readonly string[] {
-  const named = id.startsWith(NAMED) ? [id.slice(NAMED.length)] : [];
-  return client === undefined ? named : [client, ...named];
+  const named = id.startsWith(NAMED) ? namesOf("token", id.slice(NAMED.length)) : [];
+  return client === undefined ? named : [...namesOf("oauth", client), ...named];
+}
+
+/** A client cannot pass for one of another kind by what it calls itself. */
+function namesOf(kind: "token" | "oauth", name: string): readonly string[] {
+  return KIND.test(name) ? [`${kind}:${name}`] : [name, `${kind}:${name}`];
 }
 
 function matches(patterns: readonly string[] | undefined, values: readonly string[]): boolean {

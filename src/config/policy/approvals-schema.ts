@@ -11,7 +11,7 @@ export const approvalsSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe(
-      "Clients whose own users may allow their calls, if the client can ask them: OAuth clients by id, or names of gateway.auth.clients; * means all. Default: none.",
+      "Clients whose own users may allow their calls, if the client can ask them: OAuth clients by id, or names of gateway.auth.clients (oauth:<id> and token:<name> mean one of these alone); * means all. Default: none.",
     ),
   webhook: z
     .strictObject({

@@ -13,7 +13,11 @@ const whoSchema = z.strictObject({
     .optional()
     .describe("Names of gateway.auth.clients, or an issuer and a subject with a space between."),
   groups: patterns.optional().describe("Groups of the access token."),
-  clients: patterns.optional().describe("OAuth clients by id, or names of gateway.auth.clients."),
+  clients: patterns
+    .optional()
+    .describe(
+      "OAuth clients by id, or names of gateway.auth.clients; oauth:<id> and token:<name> mean one of these alone.",
+    ),
   scopes: patterns.optional().describe("Scopes of the access token."),
 });
 

@@ -9,6 +9,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { getNodeValue, type Node } from "jsonc-parser";
+import { withTokensMeant } from "../../policy/who.ts";
 import { configFolder } from "../dialects/dialects.ts";
 import { foreignKey } from "../dialects/foreign-keys.ts";
 import { translate } from "../dialects/translate.ts";
@@ -228,6 +229,12 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const recordings = record?.dir === undefined ? {} : { dir: resolvePath(record.dir, context) };
   const locked = lock.file === undefined ? {} : { file: resolvePath(lock.file, context) };
+  const tokens = new Set(Object.keys(gateway.auth.clients));
+  const rules = policy.rules.map((rule) =>
+    rule.effect === "allow" && rule.who?.clients
+      ? { ...rule, who: { ...rule.who, clients: withTokensMeant(rule.who.clients, tokens) } }
+      : rule,
+  );
   const { tls } = gateway;
   const secured = tls && { tls: { cert: resolvePath(tls.cert, context), key: resolvePath(tls.key, context) } };
   return {
@@ -241,8 +248,8 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     names,
     prompts,
     resources,
-    policy,
-    approvals,
+    policy: { ...policy, rules },
+    approvals: { ...approvals, trustClients: withTokensMeant(approvals.trustClients, tokens) },
     lock: { ...lock, ...locked },
     results,
     masking,

@@ -546,7 +546,10 @@ export interface PolicySettings {
       readonly principals?: readonly string[] | undefined;
       /** Groups of the access token. */
       readonly groups?: readonly string[] | undefined;
-      /** OAuth clients by id, or names of gateway.auth.clients. */
+      /**
+       * OAuth clients by id, or names of gateway.auth.clients; oauth:<id> and token:<name> mean one
+       * of these alone.
+       */
       readonly clients?: readonly string[] | undefined;
       /** Scopes of the access token. */
       readonly scopes?: readonly string[] | undefined;
@@ -556,7 +559,10 @@ export interface PolicySettings {
         readonly principals?: readonly string[] | undefined;
         /** Groups of the access token. */
         readonly groups?: readonly string[] | undefined;
-        /** OAuth clients by id, or names of gateway.auth.clients. */
+        /**
+         * OAuth clients by id, or names of gateway.auth.clients; oauth:<id> and token:<name> mean
+         * one of these alone.
+         */
         readonly clients?: readonly string[] | undefined;
         /** Scopes of the access token. */
         readonly scopes?: readonly string[] | undefined;
@@ -583,7 +589,8 @@ export interface ApprovalsSettings {
   readonly timeoutMs?: number | undefined;
   /**
    * Clients whose own users may allow their calls, if the client can ask them: OAuth clients by id,
-   * or names of gateway.auth.clients; * means all. Default: none.
+   * or names of gateway.auth.clients (oauth:<id> and token:<name> mean one of these alone); * means
+   * all. Default: none.
    */
   readonly trustClients?: readonly string[] | undefined;
   /** Told of each call that waits, and how that ended. Default: nobody is told. */

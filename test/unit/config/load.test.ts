@@ -77,6 +77,23 @@ describe("parseConfig", () => {
     expect(() => parseConfig("[".repeat(200_000), { file: "goblin.json", env: {} })).toThrow(ConfigError);
   });
 
+  // A-L2
+  test("a client's name means its token alone where it lets that client do more, and any client elsewhere", () => {
+    const rules = [
+      { effect: "allow", who: { clients: ["ci", "web"] } },
+      { effect: "deny", who: { clients: ["ci"] } },
+    ];
+    const auth = { clients: { ci: { token: "0123456789abcdef0123456789abcdef" } }, pairing: true };
+    const publicUrl = "https://mcp.example.com";
+    const text = JSON.stringify({
+      gateway: { auth, publicUrl },
+      policy: { rules },
+      approvals: { trustClients: ["ci", "web"] },
+    });
+    const { config } = parseConfig(text, { file: "goblin.json", env: {} });
+    expect(config.policy.rules.map(({ who }) => who?.clients)).toEqual([["token:ci", "web"], ["ci"]]);
+    expect(config.approvals.trustClients).toEqual(["token:ci", "web"]);
+  });
   test("a tool named like something that every object has finds no override", () => {
     const { config } = parseConfig('{ "mcpServers": { "a": { "command": "a" } } }', { file: "goblin.json", env: {} });
     expect(config.servers[0]?.tools.overrides.constructor).toBeUndefined();

@@ -100,6 +100,12 @@ describe("who", () => {
     [{ groups: ["contractor"] }, principal("contractor"), false],
     [{ clients: ["cursor"] }, principal(`${idp} 1`, { client: "cursor" }), true],
     [{ clients: ["ci"] }, principal("ci"), true],
+    // A-L2: a token and an OAuth client of one name are told apart.
+    [{ clients: ["token:ci"] }, principal("ci"), true],
+    [{ clients: ["token:ci"] }, principal(`${idp} 1`, { client: "ci" }), false],
+    [{ clients: ["token:ci"] }, principal(`${idp} 1`, { client: "token:ci" }), false],
+    [{ clients: ["oauth:ci"] }, principal(`${idp} 1`, { client: "ci" }), true],
+    [{ clients: ["oauth:ci"] }, principal("ci"), false],
     [{ scopes: ["mcp:write"] }, principal(`${idp} 1`, { scopes: new Set(["mcp:write"]) }), true],
     [{ scopes: ["mcp:write"] }, principal("ci"), false],
     [{ groups: ["a"], scopes: ["b"] }, principal(`${idp} 1`, { groups: ["a"] }), false],
