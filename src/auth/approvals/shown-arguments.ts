@@ -36,7 +36,7 @@ const KNOWN = "[hidden]";
 /** Shorter values are words like "true". */
 const MIN_KNOWN = 6;
 
-const { "private-key": _key, "bearer-token": _bearer, ...WORDS } = FORMATS;
+const { "private-key": _key, "bearer-token": _bearer, "slack-webhook": _webhook, ...WORDS } = FORMATS;
 /** Formats of which a match is one word, so that nothing else hides in it. */
 const FORMAT = new RegExp(
   [
@@ -46,13 +46,17 @@ const FORMAT = new RegExp(
   "g",
 );
 const BREAK = String.raw`(?:\s|\\[nr]){0,4}`;
+/** The end of a header line. No value has such a character, so there is one way to match a line. */
+const LINE_END = String.raw`(?:[\r\n]|\\[nr]){1,4}`;
 /** The second group has lines of a key and nothing else, so that nothing hides there. */
 const PRIVATE_KEY = new RegExp(
-  String.raw`(-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----${BREAK}(?:[A-Za-z-]{2,20}: [\w,./ -]{1,100}${BREAK}){0,4})` +
+  String.raw`(-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----${BREAK}(?:[A-Za-z-]{2,20}: [\w,./ -]{1,100}${LINE_END}){0,4})` +
     `((?:[A-Za-z0-9+/]{40,100}${BREAK}){1,400}[A-Za-z0-9+/]{0,100}={0,2})`,
   "g",
 );
 const BEARER = /(\bBearer[ \t]{1,8})([\w.~+/=-]{10,4000})/gi;
+/** The host is no secret: an approver must see where data goes. */
+const WEBHOOK = /(hooks\.slack\.com\/services\/)T[A-Z0-9]{6,12}\/B[A-Z0-9]{6,12}\/[A-Za-z0-9]{16,32}/g;
 /** JSON in a text, however often it is escaped. */
 const PAIR = /((\\{0,15})"([\w .-]{1,64})\2"\s{0,8}:\s{0,8}\2")([^"\\]{1,4000})(?=\2")/g;
 /** What a shell would act upon must be seen, whatever its name says. */
@@ -175,9 +179,12 @@ function* spansIn(text: string, secrets: ShownSecrets & { readonly values: reado
       for (let start = text.indexOf(form); start !== -1; start = text.indexOf(form, start + form.length))
         yield { start, end: start + form.length, mark: KNOWN };
   }
-  for (const { index, 0: word } of text.matchAll(FORMAT)) yield { start: index, end: index + word.length, mark: MARK };
+  for (const { index, 0: word } of text.matchAll(FORMAT))
+    if (!mayBeHost(word)) yield { start: index, end: index + word.length, mark: MARK };
   for (const found of text.matchAll(PRIVATE_KEY)) yield after(found, 1);
-  for (const found of text.matchAll(BEARER)) if (isOpaque(found[2]!)) yield after(found, 1);
+  for (const found of text.matchAll(WEBHOOK)) yield after(found, 1);
+  for (const found of text.matchAll(BEARER))
+    if (isOpaque(found[2]!) && !NUMERIC_ADDRESS.test(found[2]!)) yield after(found, 1);
   if (!text.includes('"')) return;
   for (const found of text.matchAll(PAIR)) if (isSecret(found[3]!) && isQuiet(found[4]!)) yield after(found, 1);
 }
@@ -189,15 +196,26 @@ function after({ index, ...groups }: RegExpExecArray, group: number): Span {
 
 /** Whether a value in a text is one that nothing would act upon, so that it need not be seen. */
 function isQuiet(value: string): boolean {
-  return !ACTS.test(value) && (!/[./~:@]/.test(value) || isOpaque(value));
+  return !ACTS.test(value) && !HOST_AND_PORT.test(value) && (!/[./~:@]/.test(value) || isOpaque(value));
+}
+
+/** Programs take a number for an address: 2130706433 and 0x7f000001 are 127.0.0.1. */
+const NUMERIC_ADDRESS = /^(?:\d+|0x[\da-f]+)$/i;
+const HOST_AND_PORT = /^(?:[\w-]+:\d{1,5}|\[?[\da-f]{0,4}(?::[\da-f]{0,4}){2,7}\]?(?::\d{1,5})?)$/i;
+/** No top-level domain is longer. */
+const MAX_TOP_LEVEL_DOMAIN = 24;
+
+/** Whether a word may be a host's name: that of a token can be registered as a domain. */
+function mayBeHost(word: string): boolean {
+  const dot = word.lastIndexOf(".");
+  return dot !== -1 && word.length - dot - 1 <= MAX_TOP_LEVEL_DOMAIN;
 }
 
 /** Whether a word is surely no host and no path, which an approver must see. */
 function isOpaque(word: string): boolean {
-  if (!/[./~]/.test(word)) return /\d/.test(word) || word.length >= 24;
-  const isMixed = /\d/.test(word) && /[a-z]/.test(word) && /[A-Z]/.test(word);
-  const last = word.slice(word.lastIndexOf(".") + 1);
-  return isMixed && word.length >= 32 && last.length >= 20 && !word.startsWith("/") && !word.startsWith("~");
+  if (/[/~]/.test(word) || mayBeHost(word)) return false;
+  if (!word.includes(".")) return /\d/.test(word) || word.length >= 24;
+  return word.length >= 32 && /\d/.test(word) && /[a-z]/.test(word) && /[A-Z]/.test(word);
 }
 
 /** Returns where a character of a string is in its JSON literal. Asked in ascending order. */
