@@ -80,9 +80,12 @@ export const BEGINNINGS: readonly string[] = [
 
 export const PREFIXES = new RegExp(BEGINNINGS.map((text) => text.replaceAll(".", "\\.")).join("|"));
 
-/** Less certain forms, for places where hiding too much does no harm. */
+/**
+ * Less certain forms, for places where hiding too much does no harm. That of a JWT is looked for at
+ * its first dot: its first part can begin anywhere in a long word, which would take quadratic time.
+ */
 const LIKELY =
-  /\bBearer\s+\S+|\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|goblin)[-_][A-Za-z0-9_-]{10,}|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+  /\bBearer\s+\S+|\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|goblin)[-_][A-Za-z0-9_-]{10,}|\.(?<=\beyJ[\w-]{8,4000}\.)eyJ[\w-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 /** What JSON has in it if a string in it has such a form. Escapes may spell anything. */
 export const LIKELY_PREFIXES = new RegExp(
   `${PREFIXES.source}|(?:sk|pk|rk|ghp|gho|ghs|_pat|glpat|xox[abprs]|goblin)[-_]|\\\\[u/]`,

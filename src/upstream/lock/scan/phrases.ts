@@ -68,8 +68,8 @@ const COMMAND =
   /\b(?:curl|wget)\s+\S|\b(?:ba|z)?sh\s+-c\b|\|\s*(?:ba|z)?sh\b|\bpowershell\b|\b(?:eval|exec)\s*\(|\brm\s+-rf?\b|\bnc\s+-e\b|\/dev\/tcp\//i;
 const PRINTABLE = /^[\x20-\x7E\t\r\n]{12,}$/;
 const MAX_DECODED = 64 * 1024;
-/** Long enough to say something. */
-const WORDS = /[A-Za-z]{3,}\s+[A-Za-z]{2,}/;
+/** Long enough to say something. An open repetition of letters would take quadratic time. */
+const WORDS = /[A-Za-z]{3}\s+[A-Za-z]{2}/;
 
 /** Text that is encoded so that people do not read it. */
 export function encodedPayloads(text: string): Found[] {

@@ -59,7 +59,8 @@ function shadowing(name: string, { looks, exposed }: Others): Omit<Finding, "pat
 
 const ORDERS =
   /\b(?:instead of|before (?:using|calling|you (?:use|call))|whenever|every time|(?:do not|don't|never) (?:use|call)|must (?:also|first|always)|always (?:use|call|send|include|pass|add|set))\b/i;
-const MENTION = /[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)+/g;
+/** It begins where a word does, so that a long word is read once. */
+const MENTION = /(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)+/g;
 
 /** Orders about tools of other servers, by the names that only clients of this gateway know. */
 function aboutOthers(text: string, { exposed, own }: Others): Omit<Finding, "path">[] {

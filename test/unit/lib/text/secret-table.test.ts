@@ -105,3 +105,18 @@ test.each([
   expect(warnings.map(({ message }) => message).join()).toContain("can see the secret");
   expect(logSecrets(config)).toContain("abcdef");
 });
+
+test("a JWT is found behind any word", () => {
+  for (const before of ["", "x ", "token=", "a-", "."])
+    expect(masked(`${before}${of("eyJ", "hbGciOiJI")}.${of("eyJ", "zdWIiOiIx")}.`)).toBe("***");
+});
+
+// The limit is far above what a linear search needs, and far below what a quadratic one does.
+test.each(["eyJ-", "eyJa", "a", "eyJaaaaaaaaa."])(
+  "a long text of %s is searched in a time that grows with its length alone",
+  { timeout: 20_000 },
+  (unit) => {
+    const text = unit.repeat(400_000 / unit.length);
+    expect(masked({ text })).toEqual({ text: unit.endsWith(".") ? "***" : text });
+  },
+);

@@ -161,6 +161,15 @@ describe("hostile definitions", () => {
   });
 });
 
+// The limit is far above what a linear search needs, and far below what a quadratic one does.
+test.each([
+  ["letters without a break", "a".repeat(500_000)],
+  ["letters and digits", "a1".repeat(250_000)],
+  ["encoded letters", base64("a".repeat(48_000))],
+])("a long text of %s does not keep the gateway from its work", { timeout: 20_000 }, (_what, description) => {
+  expect(brief(scanned({ name: "a", description }))).toEqual([]);
+});
+
 describe("harmless definitions", () => {
   test.each([
     "Flags: \u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F} and \u{1F468}\u200D\u{1F469}\u200D\u{1F467} \u2764\uFE0F",
