@@ -73,7 +73,7 @@ function withNames(text: string, names: ReadonlyMap<string, string>): string {
   if (names.size === 0) return text;
   let added = 0;
   return text.replace(WORD, (word: string, at: number) => {
-    const name = word.replace(/[.-]+$/, "");
+    const name = withoutEnd(word);
     const exposed = names.get(name);
     if (exposed === undefined || added > MAX_ADDED) return word;
     const rest = text.slice(at + name.length, at + name.length + 2);
@@ -82,6 +82,13 @@ function withNames(text: string, names: ReadonlyMap<string, string>): string {
     added += exposed.length - name.length;
     return exposed + word.slice(name.length);
   });
+}
+
+/** Drops dots and hyphens at the end. A pattern would look at each run of them many times. */
+function withoutEnd(word: string): string {
+  let end = word.length;
+  while (word[end - 1] === "." || word[end - 1] === "-") end--;
+  return word.slice(0, end);
 }
 
 const namesByServer = new WeakMap<NamedList, ReadonlyMap<string, ReadonlyMap<string, string>>>();

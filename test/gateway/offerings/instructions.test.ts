@@ -2,6 +2,10 @@
  * The gateway's instructions name its servers, and use the names that are valid here.
  */
 import { afterEach, describe, expect, test } from "vitest";
+import { type Behind, instructionsOf as written } from "../../../src/core/routing/instructions.ts";
+import type { PeerInfo } from "../../../src/mcp/peers/peer.ts";
+import type { NamedList } from "../../../src/upstream/catalog/named.ts";
+import type { ServerInfo } from "../../../src/upstream/servers/servers.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { disposeAll, rawHttp, startScripted } from "../../fixtures/peers.ts";
 import { stateless } from "../../matrix/stateless.ts";
@@ -77,6 +81,16 @@ describe("names of tools", () => {
     });
     const { url } = await startGoblin({ mcpServers: { one: { ...server.entry, prefix: "" } } });
     expect((await rawHttp(url).initialize()).message.result.instructions).toContain("## one\n\nUse read_file.");
+  });
+
+  // The limit is far above what a linear search needs, and far below what a quadratic one does.
+  test("hyphens in the middle of a long word are read once", { timeout: 20_000 }, () => {
+    const instructions = `a${"-".repeat(400_000)}b`;
+    const tools = { entries: [{ serverId: "one", name: "x", exposed: "one_x" }] } as unknown as NamedList;
+    const behind = { servers: [], tools, local: [] } as unknown as Behind;
+    const info = { instructions } as PeerInfo;
+    const server = { id: "one", info } as ServerInfo;
+    expect(written([server], behind)).toBe(`## one\n\n${instructions}`);
   });
 
   test("many short names do not make a text of megabytes", async () => {
