@@ -3,6 +3,9 @@
  * key.
  */
 import { afterEach, expect, test } from "vitest";
+import { Output, type OutputParts } from "../../src/core/calls/stages/output.ts";
+import type { Route } from "../../src/core/routing/resolve.ts";
+import type { Flight } from "../../src/mcp/protocol/flight.ts";
 import { Masker } from "../../src/observe/telemetry/masker.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
 import { disposeAll, rawHttp, until } from "../fixtures/peers.ts";
@@ -81,4 +84,28 @@ test("what is left is JSON, wherever the secret stands", () => {
   });
   const text = '{"nothingReceived": 1}';
   expect(masker.json(text)).toBe(text);
+});
+
+test("a large error is masked while the gateway goes on with other work", async () => {
+  const masker = new Masker();
+  masker.hide(["hunter2-hunter2"]);
+  const output = new Output({ masker } as OutputParts);
+  const flight = { call: { method: "tools/call", requestId: "r1" } } as Flight;
+  const message = `${"\\".repeat(500_000)} the key is \\u0068unter2-hunter2`;
+  const raw = JSON.stringify({ code: -32001, message });
+  let turns = 0;
+  let isDone = false;
+  const turn = (): void => {
+    turns++;
+    if (!isDone) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const answer = await output.leave(flight, { serverId: "one" } as Route, { ok: false, code: -32001, raw });
+  isDone = true;
+  expect(JSON.parse(String(answer.raw))).toEqual({
+    code: -32001,
+    message: `${"\\".repeat(500_000)} the key is [masked secret]`,
+    data: { serverId: "one" },
+  });
+  expect(turns).toBeGreaterThan(2);
 });

@@ -6,6 +6,7 @@
 import { JsonKey } from "../../../lib/json/json-key.ts";
 import { includesInSlices, membersInSlices } from "../../../lib/json/json-slices.ts";
 import { applyEdits, type Edit, memberText, type Span } from "../../../lib/json/json-text.ts";
+import { SECRET_FORMATS } from "../../../lib/text/secrets/formats.ts";
 import { finish, inSlices, type Sliced } from "../../../lib/timing/slices.ts";
 import { begunTask, exposeTaskIds, splitTaskId } from "../../../mcp/identifiers/task-ids.ts";
 import type { Call } from "../../../mcp/protocol/call.ts";
@@ -14,6 +15,8 @@ import type { Flight } from "../../../mcp/protocol/flight.ts";
 import { type Answer, type Raw, rawText, withErrorData } from "../../../mcp/protocol/json-rpc.ts";
 import type { Masker } from "../../../observe/telemetry/masker.ts";
 import type { Roster } from "../../../upstream/servers/roster.ts";
+import { maskInSlices } from "../../masking/mask-json.ts";
+import { SecretFinder } from "../../masking/secret-finder.ts";
 import type { Route } from "../../routing/resolve.ts";
 import {
   exposeUris,
@@ -47,6 +50,8 @@ export interface OutputParts {
 const UNKNOWN_TOOL = /unknown tool|tool [^"]{0,200}(?:not found|does not exist)|no such tool/i;
 /** Longer answers are no such refusal. */
 const MAX_REFUSAL = 1000;
+/** Larger errors are masked in slices. */
+const LARGE_ERROR = 64 * 1024;
 
 function refusesTool(answer: Answer): boolean {
   if (answer.ok && !IS_ERROR.isIn(answer.raw)) return false;
@@ -87,7 +92,16 @@ export class Output implements Stage {
     }
     if (answer.symbol !== undefined) extra["requestId"] = call.requestId;
     // A server may quote its own key in an error.
-    return withErrorData({ ...answer, raw: this.#masker.json(answer.raw) }, extra);
+    if (answer.raw.length <= LARGE_ERROR)
+      return withErrorData({ ...answer, raw: this.#masker.json(answer.raw) }, extra);
+    return this.#maskedLarge(answer.raw).then((raw) => withErrorData({ ...answer, raw }, extra));
+  }
+
+  /** Escapes in escapes make the search slow, so a large error must not be searched at once. */
+  async #maskedLarge(raw: string): Promise<string> {
+    const finder = new SecretFinder(this.#masker.known, SECRET_FORMATS);
+    const masked = await inSlices(maskInSlices(Buffer.from(raw), finder, new Map()));
+    return masked ? masked.toString("utf8") : raw;
   }
 
   async #leaveLarge(call: Call, route: Route, answered: Raw): Promise<Answer> {
