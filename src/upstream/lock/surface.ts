@@ -110,9 +110,15 @@ export function selfDescription({ serverInfo, capabilities }: Pick<PeerInfo, "se
   return canonical(JSON.stringify({ serverInfo: shownInfo, experimental, extensions } satisfies SelfDescription));
 }
 
+const MAX_PLAIN_VERSION = 64;
+/** Numbers, digests and the usual tags. Other words could make a sentence: `1-ignore-all-rules`. */
+const PLAIN_VERSION =
+  /^v?\d+(?:\.\d+){0,3}(?:[-+._](?:\d+|g?[\da-f]{7,40})|[-+._]?(?:alpha|beta|rc|dev|pre|post|preview|next|canary|nightly|snapshot|build|sha|a|b)\d*){0,6}$/i;
+
 /** A version that is no sentence. */
 export function isPlainVersion(version: unknown): boolean {
-  return version === undefined || (typeof version === "string" && /^v?\d[\w.+-]{0,63}$/.test(version));
+  if (version === undefined) return true;
+  return typeof version === "string" && version.length <= MAX_PLAIN_VERSION && PLAIN_VERSION.test(version);
 }
 
 export function readSelfDescription(text: string): SelfDescription | undefined {
