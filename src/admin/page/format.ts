@@ -45,7 +45,9 @@ export function visible(text: string): string {
   return text.replace(HIDDEN, (character) => `⟨${character.codePointAt(0)!.toString(16).padStart(4, "0")}⟩`);
 }
 
-const HIDDEN = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{VS}\u115f\u1160\u2800\u3164\uffa0]/gu;
+// The selector of an emoji changes its look. Anywhere else, and in a row, selectors hide text.
+const HIDDEN =
+  /(?!\n|\t|(?<=[\p{Extended_Pictographic}\d#*])[\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{VS}\p{DI}\u2800\u{1d159}]/gu;
 
 /** Cuts a text that would be too long to look at. */
 export function short(text: string, most = 200): string {

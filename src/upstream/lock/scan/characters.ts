@@ -6,15 +6,17 @@ type Found = Pick<Finding, "rule" | "isHard" | "what">;
 /** A flag of a region: a black flag, then letters of the tag block. */
 const FLAGS = /\u{1F3F4}[\u{E0020}-\u{E007E}]{2,6}\u{E007F}/gu;
 const TAGS = /[\u{E0000}-\u{E007F}]+/u;
-/** Selectors beyond those of emoji and ideographs in use carry hidden bytes. */
-const SELECTORS = /[\u{E0100}-\u{E01EF}]{2,}/u;
+/** Selectors in a row, or behind a letter or a space, select nothing: they carry hidden bytes. */
+const SELECTORS = /(?:[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]|[A-Za-z ])[\uFE00-\uFE0F\u{E0100}-\u{E01EF}]/u;
 /** They turn the direction of what follows, so that it reads otherwise than it is. */
 const OVERRIDES = /[\u202D\u202E]/u;
-const FILLERS = /[\u115F\u1160\u3164\uFFA0\u180E]/u;
+const FILLERS = /[\u115F\u1160\u17B4\u17B5\u3164\uFFA0\u180E\u{1D159}]/u;
 const ESCAPES = new RegExp(`${String.fromCharCode(27)}[[\\]P^_]`);
 /** A message in zero-width characters is a run of them. Emoji join with single ones. */
-const ZERO_WIDTH_RUN = /[\u200B-\u200F\u2060-\u2064\uFEFF]{4,}/u;
-const ZERO_WIDTH = /[\u200B\u200E\u200F\u2060-\u2064\u00AD]|(?!^)\uFEFF/u;
+const ZERO_WIDTH_RUN =
+  /[\u034F\u00AD\u061C\u200B-\u200F\u2060-\u2064\u206A-\u206F\uFEFF\uFFF9-\uFFFB\u{1D173}-\u{1D17A}]{4,}/u;
+const ZERO_WIDTH =
+  /[\u034F\u00AD\u061C\u200B\u200E\u200F\u2060-\u2064\u206A-\u206F\u2800\uFFF9-\uFFFB\u{1D173}-\u{1D17A}]|(?!^)\uFEFF/u;
 const DIRECTIONS = /[\u202A-\u202C\u2066-\u2069]/u;
 const NOT_ASCII = /[^\u0020-\u007E\n\r\t]/;
 

@@ -72,6 +72,22 @@ describe("hostile definitions", () => {
       { name: "a", description: "a\u200B\u200C\u200B\u200C\u200Bb" },
       ["hard hidden-unicode description"],
     ],
+    [
+      "selectors of emoji that spell bits",
+      { name: "a", description: "x!\uFE0E\uFE0F\uFE0F\uFE0E" },
+      ["hard hidden-unicode description"],
+    ],
+    [
+      "a selector behind each letter",
+      { name: "a", description: "A\uFE04d\uFE01ds" },
+      ["hard hidden-unicode description"],
+    ],
+    [
+      "a run of other characters that nobody sees",
+      { name: "a", description: "a\u034F\u206A\u034F\u206Ab" },
+      ["hard hidden-unicode description"],
+    ],
+    ["a vowel without a shape", { name: "a", description: "a\u17B4b" }, ["hard hidden-unicode description"]],
     ["hidden selectors", { name: "a", description: "x\u{E0101}\u{E0102}" }, ["hard hidden-unicode description"]],
     ["terminal sequences", { name: "a", description: "x\u001B[8mhidden" }, ["hard hidden-unicode description"]],
     [
