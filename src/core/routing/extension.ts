@@ -11,7 +11,7 @@ import { recordOf } from "../../lib/structures/record.ts";
 import { splitTaskId, type TaskIdParts } from "../../mcp/identifiers/task-ids.ts";
 import type { Call, Client } from "../../mcp/protocol/call.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
-import { mcpFamilies, type RoutedMethod } from "../../mcp/protocol/methods.ts";
+import { isCustomNotification, isLookalike, mcpFamilies, type RoutedMethod } from "../../mcp/protocol/methods.ts";
 import type { ResultRules } from "../../mcp/protocol/results/result-rules.ts";
 import { assertStarted, assertThere, namedOrThrow, resolvedOrThrow } from "../../upstream/catalog/find-or-throw.ts";
 import type { Snapshot } from "../../upstream/catalog/snapshot.ts";
@@ -35,7 +35,7 @@ export const EXTENSION: RoutedMethod = { names: "extension", field: "name", time
 /** Returns the servers that declared the extension of a method such as `tasks/get`. */
 export function declaringServers(method: string, servers: readonly ServerInfo[]): string[] {
   const family = familyOf(method);
-  if (family === undefined) return [];
+  if (family === undefined || isLookalike(method)) return [];
   return servers.filter(({ info }) => info && declares(info.capabilities, method, family)).map(({ id }) => id);
 }
 
@@ -46,12 +46,13 @@ export function declaringServers(method: string, servers: readonly ServerInfo[])
 export function extensionOwners(method: string, servers: readonly ServerInfo[]): string[] {
   const declared = declaringServers(method, servers);
   const family = familyOf(method);
-  if (declared.length > 0 || family === undefined || mcpFamilies.has(family)) return declared;
+  if (declared.length > 0 || family === undefined || mcpFamilies.has(family) || isLookalike(method)) return declared;
   return servers.length === 1 && servers[0]!.info ? [servers[0]!.id] : [];
 }
 
 /** Returns the one server that a client's notification can be meant for. */
 export function notifiedServer(method: string, servers: readonly ServerInfo[]): string | undefined {
+  if (!isCustomNotification(method)) return undefined;
   const [first = "", ...rest] = method.split("/");
   const subject = first === "notifications" ? rest.join("/") : method;
   const family = subject.split("/")[0]!;

@@ -3,6 +3,7 @@
  * the kind of thing it names. All code that treats tools, prompts, resources and templates alike
  * reads this table.
  */
+import { foldWords } from "../../lib/json/fold-key.ts";
 import { type ErrorCode, GoblinError } from "./errors.ts";
 
 export type ListKind = "tools" | "prompts" | "resources" | "templates";
@@ -100,6 +101,59 @@ export const mcpFamilies: ReadonlySet<string> = new Set([
   "subscriptions",
   "notifications",
 ]);
+
+/** MCP's own methods that no table above has. */
+const otherMethods = [
+  "resources/subscribe",
+  "resources/unsubscribe",
+  "completion/complete",
+  "logging/setLevel",
+  "tasks/get",
+  "tasks/list",
+  "tasks/result",
+  "tasks/cancel",
+  "tasks/update",
+  "server/discover",
+  "subscriptions/listen",
+];
+const mcpMethods: ReadonlySet<string> = new Set([...listMethods.keys(), ...routedMethods.keys(), ...otherMethods]);
+const mcpMethodForms: ReadonlySet<string> = new Set([...mcpMethods].map(methodForm));
+
+/** What a server makes of a method that ignores case, spaces and signs in it. */
+function methodForm(method: string): string {
+  return foldWords(method).replaceAll(/[^\p{Letter}\p{Number}/]/gu, "");
+}
+
+/**
+ * Whether some server may take this method for one of MCP's own, which the gateway does not: no
+ * policy would judge it.
+ */
+export function isLookalike(method: string): boolean {
+  if (mcpMethods.has(method)) return false;
+  const form = methodForm(method);
+  const family = form.split("/", 1)[0]!;
+  return mcpMethodForms.has(form) || (mcpFamilies.has(family) && !method.startsWith(`${family}/`));
+}
+
+/**
+ * Whether a client's notification may go to a server: it is neither one of MCP's own nor a request
+ * without an id, which many servers would act on.
+ */
+export function isCustomNotification(method: string): boolean {
+  if (!method.includes("/") || isLookalike(method)) return false;
+  if (method.startsWith("notifications/")) return !clientNotificationForms.has(methodForm(method));
+  return !mcpFamilies.has(method.split("/", 1)[0]!);
+}
+
+/** What clients tell the gateway, in the form that servers may reduce it to. */
+const clientNotificationForms: ReadonlySet<string> = new Set(
+  [
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/roots/list_changed",
+  ].map(methodForm),
+);
 
 /** Notifications that end at the gateway, or that only clients send. */
 export const endingNotifications: ReadonlySet<string> = new Set([
