@@ -3,6 +3,7 @@
  * that they set or hide, and the check of each call that depends on arguments.
  */
 
+import { recordOf } from "../../lib/structures/record.ts";
 import type { ArgumentsToAdmit, AskFirst, Visibility, VisibleEntry } from "../../mcp/protocol/principal.ts";
 import { type AskedCall, admit } from "../../policy/arguments/admit.ts";
 import { withoutParameters } from "../../policy/arguments/listed-schema.ts";
@@ -52,8 +53,16 @@ function askFirst({ params, asks }: AskedCall): AskFirst {
 }
 
 function callOf(request: ArgumentsToAdmit, decision: Decision) {
-  const { who: principal, params, shownName, definition } = request;
-  return { item: itemOf(request), decision, principal, params, shownName, schema: definition?.["inputSchema"] };
+  const { who: principal, params, shownName, definition, kind } = request;
+  const schema = kind === "prompt" ? promptSchema(definition?.["arguments"]) : definition?.["inputSchema"];
+  return { item: itemOf(request), decision, principal, params, shownName, schema };
+}
+
+/** All arguments of a prompt are texts. */
+function promptSchema(declared: unknown): unknown {
+  const names = Array.isArray(declared) ? declared.map((argument: unknown) => recordOf(argument)["name"]) : [];
+  const texts = names.filter((name) => typeof name === "string").map((name) => [name, { type: "string" }] as const);
+  return { properties: Object.fromEntries(texts) };
 }
 
 function decisionOn(entry: VisibleEntry, scope: Scope): Decision {

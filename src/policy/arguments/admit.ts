@@ -16,7 +16,7 @@ import type { Rule } from "../policy.ts";
 import type { Item } from "../rule.ts";
 import type { Decision } from "../scope.ts";
 import { withArguments } from "./call-arguments.ts";
-import { checkNames } from "./declared-names.ts";
+import { checkDeclared } from "./declared.ts";
 import { readingsOf } from "./readings.ts";
 
 export interface CallToAdmit {
@@ -145,6 +145,6 @@ function argumentsOf({ item, params, schema }: CallToAdmit): ExactArguments {
   }
   const text = memberText(params, "arguments");
   const read = readExactly(text === undefined || text === "null" ? "{}" : text);
-  checkNames(read.value, schema);
+  checkDeclared(read.value, schema);
   return read;
 }

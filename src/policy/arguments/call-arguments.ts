@@ -4,7 +4,7 @@
  * Invariant: the server finds the value that was set, and none that was hidden, however it reads
  * the text. Where two readers could disagree, the arguments are refused.
  */
-import { foldKey } from "../../lib/json/fold-key.ts";
+import { foldWords } from "../../lib/json/fold-key.ts";
 import { cutMembers, eachMember, elementSpans, memberSpan, memberText, setMember } from "../../lib/json/json-text.ts";
 import type { ArgumentPath } from "../argument-path.ts";
 import { AmbiguousArguments } from "../conditions/exact-json.ts";
@@ -32,7 +32,7 @@ export function withArguments(params: string, { sets, hides }: ArgumentRules): s
 
 function withoutArgument(text: string, [step, ...rest]: ArgumentPath): string {
   if (step === undefined) return text;
-  refuseOtherCase(text, step);
+  refuseOtherSpelling(text, step);
   if (rest.length === 0) return cutMembers(text, (key) => key === step);
   const span = onlyMember(text, step);
   if (!span) return text;
@@ -44,9 +44,15 @@ function withoutArgument(text: string, [step, ...rest]: ArgumentPath): string {
 /** Lists have no names: the path goes on in each element, and in lists of lists. */
 function withoutBelow(value: string, path: ArgumentPath, depth: number): string {
   if (value.startsWith("{")) return withoutArgument(value, path);
+  if (holdsJson(value)) throw new AmbiguousArguments(`"${path[0]}" cannot be hidden in a text; send an object`);
   if (!value.startsWith("[")) return value;
   if (depth > MAX_DEPTH) throw new AmbiguousArguments("the arguments are nested too deeply");
   return withoutInElements(value, path, depth + 1);
+}
+
+/** Some servers parse a text where they expect an object. */
+function holdsJson(value: string): boolean {
+  return value.startsWith('"') && /^\s*[{["]/.test(JSON.parse(value) as string);
 }
 
 function withoutInElements(value: string, path: ArgumentPath, depth: number): string {
@@ -61,7 +67,7 @@ function withoutInElements(value: string, path: ArgumentPath, depth: number): st
 
 function withArgument(text: string, [step, ...rest]: ArgumentPath, value: string): string {
   if (step === undefined) return text;
-  refuseOtherCase(text, step);
+  refuseOtherSpelling(text, step);
   if (rest.length === 0) return setMember(text, step, value);
   const span = onlyMember(text, step);
   const inner = span && text.slice(span.start, span.end);
@@ -70,11 +76,11 @@ function withArgument(text: string, [step, ...rest]: ArgumentPath, value: string
   return setMember(text, step, withArgument(isMissing ? "{}" : inner, rest, value));
 }
 
-/** A server that ignores case would read the other one. */
-function refuseOtherCase(text: string, step: string): void {
-  const form = foldKey(step);
+/** A server that ignores case, or takes `repo_name` for `repoName`, would read the other one. */
+function refuseOtherSpelling(text: string, step: string): void {
+  const form = foldWords(step);
   eachMember(text, 0, (key) => {
-    if (key !== step && foldKey(key) === form) throw new AmbiguousArguments(`"${key}" is not an argument`);
+    if (key !== step && foldWords(key) === form) throw new AmbiguousArguments(`"${key}" is not an argument`);
   });
 }
 

@@ -11,7 +11,9 @@ import type { Item } from "../rule.ts";
 import { uriForms } from "../uri-forms.ts";
 
 /** Other texts are not URIs: `C:/Users` is a path, and `Note: done` a text. */
-const URI = /^(?:[a-z][a-z0-9+.-]*:\/\/|file:)/i;
+const URI = /^(?:[a-z][a-z0-9+.-]*:\/\/|(?:file|https?|wss?|ftp):)/i;
+/** What URL parsers skip, before a URI and inside of it. */
+const SKIPPED = /^[\0- ]+|[\t\n\r]+/g;
 
 interface Reader {
   /** How many steps of normalization a URI has behind it. */
@@ -24,7 +26,7 @@ interface Reader {
 /** Returns at least the arguments themselves. `kind`: of what they are for. */
 export function readingsOf(args: Members, kind: Item["kind"]): readonly Members[] {
   const formsOf = (text: string): readonly string[] => {
-    if (kind !== "resource" && !URI.test(text)) return [text];
+    if (kind !== "resource" && !URI.test(text.replace(SKIPPED, ""))) return [text];
     const forms = uriForms(text);
     if (!forms) throw new AmbiguousArguments("a URI can be read in too many ways; write it without nested escapes");
     return forms;

@@ -4,9 +4,9 @@
  *
  * Invariants: the text is valid JSON. An object in which a key appears twice, also in another case,
  * is refused: its server may read the other one. So is a condition that reads a key which the
- * object has in another case alone.
+ * object has in another spelling: `repo_name` and `repoName` are one name to many readers.
  */
-import { foldKey } from "../../lib/json/fold-key.ts";
+import { foldKey, foldWords } from "../../lib/json/fold-key.ts";
 
 export type ExactValue = string | number | bigint | boolean | null | readonly ExactValue[] | Members;
 
@@ -15,35 +15,48 @@ export class AmbiguousArguments extends Error {}
 
 /** An object. It is a map, so that no key means anything to JavaScript. */
 export class Members extends Map<string, ExactValue> {
-  /** The keys, by the form that readers may reduce them to. */
-  readonly #forms = new Map<string, string>();
+  /** The keys, by the form that readers may reduce them to. A list: several have this form. */
+  readonly #forms = new Map<string, string | readonly string[]>();
+  #hasLookalikes = false;
   /** The names that the tool's schema has here. */
   declared: ReadonlySet<string> = NO_NAMES;
 
   override set(key: string, value: ExactValue): this {
-    const form = foldKey(key);
-    if (this.#forms.has(form)) throw new AmbiguousArguments(`"${key}" appears twice in an object; send it once`);
-    this.#forms.set(form, key);
+    const form = foldWords(key);
+    const known = this.#forms.get(form);
+    if (known === undefined) this.#forms.set(form, key);
+    else this.#addLookalike(form, [known].flat(), key);
     return super.set(key, value);
   }
 
   override get(key: string): ExactValue | undefined {
     const value = super.get(key);
-    return value === undefined ? this.#missing(key) : value;
+    if (value === undefined || this.#hasLookalikes) this.#refuseLookalikes(key);
+    return value;
   }
 
   override has(key: string): boolean {
     return this.get(key) !== undefined;
   }
 
-  /** A key that the schema has in this very case is another argument to its server, too. */
-  #missing(key: string): undefined {
+  /** Names that differ in `_` and `-` are different ones to most readers, unless one is read. */
+  #addLookalike(form: string, known: readonly string[], key: string): void {
+    const isTwice = known.length > MAX_LOOKALIKES || known.some((one) => foldKey(one) === foldKey(key));
+    if (isTwice) throw new AmbiguousArguments(`"${key}" appears twice in an object; send it once`);
+    this.#forms.set(form, [...known, key]);
+    this.#hasLookalikes = true;
+  }
+
+  /** A key that the schema has in this very spelling is another argument to its server, too. */
+  #refuseLookalikes(key: string): void {
     // A condition may look for a number in a map.
-    const written = typeof key === "string" ? this.#forms.get(foldKey(key)) : undefined;
-    if (written !== undefined && !this.declared.has(written)) throw misspelled(written, key);
+    const known = typeof key === "string" ? this.#forms.get(foldWords(key)) : undefined;
+    const other = known && [known].flat().find((one) => one !== key && !this.declared.has(one));
+    if (other !== undefined) throw misspelled(other, key);
   }
 }
 
+const MAX_LOOKALIKES = 8;
 const NO_NAMES: ReadonlySet<string> = new Set();
 // The interpreter knows a map by its constructor.
 Object.defineProperty(Members.prototype, "constructor", { value: Map });

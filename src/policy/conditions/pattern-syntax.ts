@@ -232,18 +232,35 @@ function withFlags(flags: Flags, on: string, off: string): Flags {
 function exactly(wanted: number, { i }: Flags): CodeTest {
   if (!i) return (code) => code === wanted;
   const forms = casesOf(wanted);
-  return (code) => code === wanted || forms.some((form) => casesOf(code).includes(form));
+  return tabled((code) => code === wanted || forms.some((form) => casesOf(code).includes(form)));
 }
 
 function between(from: number, to: number, { i }: Flags): CodeTest {
   const isIn: CodeTest = (code) => code >= from && code <= to;
-  return i ? (code) => isIn(code) || casesOf(code).some(isIn) : isIn;
+  return i ? tabled((code) => isIn(code) || casesOf(code).some(isIn)) : isIn;
 }
 
+/** Texts of clients are tested one character at a time, most of them ASCII. */
+function tabled(test: CodeTest): CodeTest {
+  const ascii = Array.from({ length: 128 }, (_, code) => test(code));
+  return (code) => (code < 128 ? ascii[code]! : test(code));
+}
+
+/** No character from here on has a lower or upper case. */
+const CASELESS_FROM = 0x20000;
+const knownCases: (readonly number[] | undefined)[] = [];
+
 /** The lower and upper case of a character. */
-function casesOf(code: number): number[] {
-  const character = String.fromCodePoint(code);
-  return [character.toLowerCase(), character.toUpperCase(), character.toUpperCase().toLowerCase()].flatMap((form) =>
-    form.length === String.fromCodePoint(form.codePointAt(0)!).length ? [form.codePointAt(0)!] : [],
-  );
+function casesOf(code: number): readonly number[] {
+  if (code >= CASELESS_FROM) return [code];
+  let cases = knownCases[code];
+  if (!cases) {
+    const character = String.fromCodePoint(code);
+    const forms = [character.toLowerCase(), character.toUpperCase(), character.toUpperCase().toLowerCase()];
+    cases = forms.flatMap((form) =>
+      form.length === String.fromCodePoint(form.codePointAt(0)!).length ? [form.codePointAt(0)!] : [],
+    );
+    knownCases[code] = cases;
+  }
+  return cases;
 }

@@ -104,6 +104,61 @@ describe("conditions", () => {
   });
 
   test.each([
+    '" file:///%73ecret/a"',
+    '"\\u0001file:///%73ecret/a"',
+    '"fi\\nle:///%73ecret/a"',
+    '"https:host/%73ecret/a"',
+    '"http:\\\\\\\\host\\\\%73ecret\\\\a"',
+  ])("a text that URL parsers read is a URI to a condition: %s", (path) => {
+    expect(sent(denyWhen("args.path.contains('/secret/')"), `{"path":${path}}`)).toBe(DENIED);
+  });
+
+  const typed = {
+    type: "object",
+    properties: {
+      repoName: { type: "string" },
+      count: { anyOf: [{ type: "integer" }, { type: "null" }] },
+      force: { $ref: "#/$defs/flag" },
+      either: { type: ["integer", "string"] },
+      any: { anyOf: [{ type: "integer" }, {}] },
+      options: { allOf: [{ type: "object", properties: { owner: { type: "string" } } }, { description: "x" }] },
+      items: { type: "array", items: { type: "object" } },
+      user_id: { type: "string" },
+      userId: { type: "string" },
+    },
+    $defs: { flag: { type: "boolean" } },
+  };
+
+  test.each([
+    // Protobuf, Pydantic and others take both spellings for the same argument.
+    ["has(args.repoName)", '{"repo_name":"evil"}', INVALID],
+    ["args.repoName == 'evil'", '{"repoName":"good","repo_name":"evil"}', INVALID],
+    ["args.repoName == 'evil'", '{"repoName":"good","repo-name":"evil"}', INVALID],
+    ["args.options.?ownerId.orValue('') == 'evil'", '{"options":{"owner_id":"evil"}}', INVALID],
+    ["args.options.ownerId == 'evil'", '{"options":{"ownerId":"good","owner_id":"evil"}}', INVALID],
+    ["has(args.options.x)", '{"options":{"a_b":1,"ab":2}}', '{"options":{"a_b":1,"ab":2}}'],
+    ["args.userId == 'evil'", '{"user_id":"evil","userId":"good"}', '{"user_id":"evil","userId":"good"}'],
+    // Pydantic and others convert what is not of the declared type.
+    ["args.count == 5", '{"count":"5"}', INVALID],
+    ["args.count == 1", '{"count":true}', INVALID],
+    ["has(args.count) && args.count == 5", '{"count":null}', '{"count":null}'],
+    ["args.count == 5", '{"count":6.0}', '{"count":6.0}'],
+    ["args.force", '{"force":"true"}', INVALID],
+    ["args.force == true", '{"force":1}', INVALID],
+    ["args.repoName == '5'", '{"repoName":5}', INVALID],
+    ["has(args.options.owner)", '{"options":"{\\"owner\\":\\"evil\\"}"}', INVALID],
+    ["args.options.?owner.orValue('') == 'evil'", '{"options":[{"owner":"evil"}]}', INVALID],
+    ["args.items.exists(i, i.?path.orValue('') == '/etc')", '{"items":["{\\"path\\":\\"/etc\\"}"]}', INVALID],
+    ["args.either == 5", '{"either":"6"}', '{"either":"6"}'],
+    ["args.any == 5", '{"any":"6"}', '{"any":"6"}'],
+  ])(
+    "arguments have the names and types that the schema declares: deny when %s, given %s: %s",
+    (when, args, expected) => {
+      expect(sent(denyWhen(when), args, "", typed)).toBe(expected);
+    },
+  );
+
+  test.each([
     ["args.path.startsWith('C:/Users')", '{"path":"C:/Users/a%20b"}'],
     ["args.path == 'Note: 100% DONE'", '{"path":"Note: 100% DONE"}'],
     ["args.path.startsWith('https://ok.example/')", '{"path":"https://ok.example/a%20b/./c"}'],
@@ -254,6 +309,10 @@ describe("hide", () => {
     [["options.owner"], '{"options":[[{"owner":1}],[[{"n":1,"owner":2}]]]}', '{"options":[[{}],[[{"n":1}]]]}'],
     [["options.owner"], '{"options":[[{"Owner":1}]]}', INVALID],
     [["options.owner"], '{"options":"x"}', '{"options":"x"}'],
+    // Some servers parse a text where they expect an object.
+    [["options.owner"], '{"options":" {\\"owner\\":1}"}', INVALID],
+    [["options.owner"], '{"options":["[{\\"owner\\":1}]"]}', INVALID],
+    [["ownerName"], '{"owner_name":"a"}', INVALID],
     [["options.owner"], '{"options":{},"options":{"owner":1}}', INVALID],
     [["path"], undefined, "none"],
   ])("%j of %s gives %s", (hide, args, expected) => {

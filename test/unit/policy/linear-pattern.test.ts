@@ -1,6 +1,6 @@
 /** Regular expressions of conditions, against those of JavaScript where both mean the same. */
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { LinearPattern } from "../../../src/policy/conditions/linear-pattern.ts";
 import { Budget } from "../../../src/policy/conditions/work.ts";
 
@@ -69,4 +69,14 @@ describe("generated patterns", () => {
       { numRuns: 1000 },
     );
   });
+});
+
+test("the cases of a character are looked up once, however long the text is", () => {
+  const pattern = new LinearPattern("(?i)drop|[t-v]runcate");
+  const lower = vi.spyOn(String.prototype, "toLowerCase");
+  const isFound = [pattern.test("dro\u0436".repeat(5000), new Budget()), pattern.test("x".repeat(5000), new Budget())];
+  const { length } = lower.mock.calls;
+  lower.mockRestore();
+  expect(isFound).toEqual([false, false]);
+  expect(length).toBeLessThan(10);
 });

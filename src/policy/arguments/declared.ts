@@ -1,12 +1,13 @@
 /**
- * Compares the names in a call's arguments with those that the tool's schema declares, at every
- * depth. A server that ignores case reads `Owner` as the declared `owner`; a condition does not.
+ * Compares a call's arguments with the names and types that the tool's schema declares, at every
+ * depth. A server that ignores case reads `Owner` as the declared `owner`, and one that converts
+ * types reads `"true"` as the declared boolean; a condition does neither.
  *
  * Invariant: a schema is a server's text. One that refers to itself ends, because the arguments do.
  */
-import { foldKey } from "../../lib/json/fold-key.ts";
+import { foldWords } from "../../lib/json/fold-key.ts";
 import { isRecord, recordOf } from "../../lib/structures/record.ts";
-import { type ExactValue, Members, misspelled } from "../conditions/exact-json.ts";
+import { AmbiguousArguments, type ExactValue, Members, misspelled } from "../conditions/exact-json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -15,15 +16,22 @@ const MAX_SCHEMAS = 100;
 const BRANCHES = ["allOf", "anyOf", "oneOf"];
 const CONDITIONS = ["if", "then", "else"];
 
+/** Levels of references and branches in which a type is searched. */
+const MAX_DEPTH = 20;
+
 /** Notes in each object what the schema declares there. @throws AmbiguousArguments */
-export function checkNames(args: Members, schema: unknown): void {
-  check(args, new Place([schema], schema));
+export function checkDeclared(args: Members, schema: unknown): void {
+  check(args, new Place([schema], schema), "arguments");
 }
 
-function check(value: ExactValue, place: Place): void {
+function check(value: ExactValue, place: Place, name: string): void {
+  const { types } = place;
+  // Null stands for a missing argument.
+  if (types && value !== null && !types.has(typeOf(value)))
+    throw new AmbiguousArguments(`"${name}" must be of the type ${[...types].join(" or ")}`);
   if (Array.isArray(value)) {
     const { elements } = place;
-    if (elements) for (const element of value) check(element, elements);
+    if (elements) for (const element of value) check(element, elements, name);
     return;
   }
   if (!(value instanceof Members)) return;
@@ -31,10 +39,10 @@ function check(value: ExactValue, place: Place): void {
   if (names.size === 0) return;
   value.declared = names;
   for (const [key, inner] of value) {
-    if (names.has(key)) check(inner, place.below(key));
+    if (names.has(key)) check(inner, place.below(key), key);
     else {
-      const name = place.declaredAs(key);
-      if (name !== undefined) throw misspelled(key, name);
+      const declared = place.declaredAs(key);
+      if (declared !== undefined) throw misspelled(key, declared);
     }
   }
 }
@@ -45,12 +53,15 @@ class Place {
   readonly #schemas: readonly Schema[];
   readonly #below = new Map<string, Place>();
   readonly names: ReadonlySet<string>;
+  /** The types that a value can have here; undefined if the schema leaves that open. */
+  readonly types: ReadonlySet<string> | undefined;
   #forms: ReadonlyMap<string, string> | undefined;
   #elements: Place | undefined;
 
   constructor(schemas: readonly unknown[], root: unknown) {
     this.#root = root;
     this.#schemas = allOf(schemas, root);
+    this.types = anyOf(schemas.filter((schema) => schema !== undefined).map((schema) => typesOf(schema, root)));
     this.names = new Set(this.#schemas.flatMap(({ properties }) => Object.keys(recordOf(properties))));
   }
 
@@ -75,9 +86,37 @@ class Place {
 
   /** The declared name that some reader takes this one for. */
   declaredAs(key: string): string | undefined {
-    this.#forms ??= new Map(Array.from(this.names, (name) => [foldKey(name), name]));
-    return this.#forms.get(foldKey(key));
+    this.#forms ??= new Map(Array.from(this.names, (name) => [foldWords(name), name]));
+    return this.#forms.get(foldWords(key));
   }
+}
+
+function typeOf(value: ExactValue): string {
+  if (value instanceof Members) return "object";
+  if (Array.isArray(value)) return "array";
+  return typeof value === "bigint" ? "number" : typeof value;
+}
+
+type Types = ReadonlySet<string> | undefined;
+
+/** The types that a schema names. An integer may be written as a number. */
+function typesOf(schema: unknown, root: unknown, depth = 0): Types {
+  if (!isRecord(schema) || depth > MAX_DEPTH) return undefined;
+  const { type, $ref: reference } = schema;
+  const named = [type].flat().filter((one) => typeof one === "string");
+  if (named.length > 0) return new Set(named.map((one) => (one === "integer" ? "number" : one)));
+  if (typeof reference === "string") return typesOf(referred(reference, root), root, depth + 1);
+  const [all, any, one] = BRANCHES.map((key) =>
+    Array.isArray(schema[key])
+      ? (schema[key] as unknown[]).slice(0, MAX_SCHEMAS).map((branch) => typesOf(branch, root, depth + 1))
+      : [],
+  );
+  return all!.find((types) => types !== undefined) ?? anyOf(any!) ?? anyOf(one!);
+}
+
+function anyOf(types: readonly Types[]): Types {
+  if (types.length === 0 || types.includes(undefined)) return undefined;
+  return new Set(types.flatMap((some) => [...some!]));
 }
 
 /** The schemas, with those that they refer to and branch into. */
