@@ -15,11 +15,16 @@ const HEAD = /^([a-z][a-z0-9+.-]*:)?(\/\/[^/?#]*)?/i;
 const PLAIN =
   /^(?:file:\/\/(?=\/)|https?:\/\/(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*(?=\/)|(?!(?:file|https?|wss?|ftp):)[a-z][a-z0-9+.-]*:(?:\/\/)?)(?!\.|.*\/[./])[a-z0-9._~!$&'()*+,;=:@{}/-]*$/;
 
+/** Schemes whose readers agree on where the host ends. */
+const SPECIAL = /^(?:file|https?|wss?|ftp):/i;
+const SCHEME = /^([a-z][a-z0-9+.-]*:)\/*/i;
+
 const READERS: readonly ((uri: string) => string)[] = [
   decodedOnce,
   (uri) => resolved(uri, /[?#]/),
   // For a server that takes the whole text for a path.
   (uri) => resolved(uri),
+  resolvedWithHost,
   asWebUrl,
   (uri) => upTo(uri, uri.indexOf("\0")),
 ];
@@ -32,7 +37,7 @@ export class UriPatterns {
 
   constructor(patterns: readonly string[]) {
     this.#patterns = [...new Set(patterns.flatMap(patternForms))];
-    this.#loose = [...new Set([...this.#patterns, ...this.#patterns.map(withoutFileCase)])];
+    this.#loose = [...new Set([...this.#patterns, ...this.#patterns.map(withoutDetails)])];
   }
 
   /** For a deny or an ask. */
@@ -98,6 +103,13 @@ function resolved(uri: string, end?: RegExp): string {
   return head.toLowerCase() + withoutDots(path) + rest.slice(path.length);
 }
 
+/** For a server that takes all of `skill://open/../secret` after the slashes for a path. */
+function resolvedWithHost(uri: string): string {
+  const text = uri.replaceAll("\\", "/");
+  const head = SPECIAL.test(text) ? undefined : /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0];
+  return head === undefined ? uri : head.toLowerCase() + withoutDots(text.slice(head.length));
+}
+
 function withoutDots(path: string): string {
   const kept: string[] = [];
   const steps = path.split("/");
@@ -125,13 +137,21 @@ function looseForms(form: string): readonly string[] {
   const bare = upTo(form, form.search(/[?#]/));
   const head = HEAD.exec(bare)![0].replace(/(?<=\/\/).*@/, "");
   const path = bare.slice(HEAD.exec(bare)![0].length).replace(/\/+$/, "");
-  const loose = withoutFileCase((head.replace(/\.(?=(?::\d*)?$)/, "") + path).normalize("NFKC"));
+  const loose = withoutDetails((head.replace(/\.(?=(?::\d*)?$)/, "") + path).normalize("NFKC"));
   return [form, bare, loose];
 }
 
-/** Many file systems ignore case, and dots and spaces at the end of a name. */
-function withoutFileCase(uri: string): string {
-  return /^file:/i.test(uri) ? uri.toLowerCase().replace(/[. ]+(?=\/|$)/g, "") : uri;
+/**
+ * Many file systems ignore case, dots and spaces at the end of a name, and what follows a colon in
+ * it; many readers of files ignore the host. Servers with a scheme of their own often ignore how
+ * many slashes follow it.
+ */
+function withoutDetails(uri: string): string {
+  if (!/^file:/i.test(uri)) return SPECIAL.test(uri) ? uri : uri.replace(SCHEME, "$1//");
+  const path = uri.toLowerCase().replace(/^file:(\/\/[^/]*)?/, "");
+  // The first colon may be that of a drive.
+  const names = path.replace(/(?<!^\/?[a-z]):[^/]*/g, "");
+  return `file://${names.replace(/[. ]+(?=\/|$)/g, "")}`;
 }
 
 function upTo(text: string, end: number): string {

@@ -29,7 +29,7 @@ export function nobodyThere(name: string): GoblinError {
 }
 
 /** For requests that nobody is asked about, since they come with every key or last for hours. */
-export function cannotWait(name: string, what: "subscriptions" | "completion"): GoblinError {
+export function cannotWait(name: string, what: "subscriptions" | "completion" | "an extension"): GoblinError {
   const message =
     `Not approved: ${name} needs a person's approval, and ${what} cannot wait for one. ` +
     "The server did not get the request. Use it without that: then a person is asked.";

@@ -5,6 +5,7 @@
  * Invariant: neither the log nor the audit file gets an argument's value from here.
  */
 import { cannotWait } from "../../auth/approvals/refusal.ts";
+import { memberText } from "../../lib/json/json-text.ts";
 import { recordOf } from "../../lib/structures/record.ts";
 import { Throttle } from "../../lib/timing/throttle.ts";
 import type { Flight } from "../../mcp/protocol/flight.ts";
@@ -12,6 +13,15 @@ import type { AskFirst, Visibility } from "../../mcp/protocol/principal.ts";
 import type { Logger } from "../../observe/telemetry/logger.ts";
 import { Refusal } from "../../policy/arguments/admit.ts";
 import type { Route } from "../routing/resolve.ts";
+
+/** A URI that a request names without reading it. */
+interface NamedUri {
+  readonly serverId: string;
+  /** The server's own. */
+  readonly uri: string;
+  readonly shownName: string;
+  readonly what: "completion" | "an extension";
+}
 
 export class Admission {
   readonly #log: Pick<Logger, "warn">;
@@ -26,7 +36,8 @@ export class Admission {
   params(flight: Flight, route: Route, visibility = flight.call.client.visibility): string | AskFirst {
     const { admit } = visibility ?? {};
     const kind = route.spec.names;
-    if (!admit || kind === "extension") return route.params;
+    if (!admit) return route.params;
+    if (kind === "extension") return this.#extended(flight, route, visibility!);
     if (kind === "reference") return this.#completed(flight, route, visibility!);
     const { serverId, target, name, snapshot, params } = route;
     const list = kind === "tool" ? snapshot.tools : kind === "prompt" ? snapshot.prompts : undefined;
@@ -46,7 +57,7 @@ export class Admission {
 
   /** Completion names what it completes, without the arguments that it would be used with. */
   #completed(flight: Flight, { serverId, target, name, snapshot, params }: Route, visibility: Visibility): string {
-    const { who, params: given } = flight.call;
+    const { params: given } = flight.call;
     const isPrompt = recordOf(given["ref"])["type"] === "ref/prompt";
     if (isPrompt) {
       const definition = snapshot.prompts.find(name)?.definition.value;
@@ -54,10 +65,26 @@ export class Admission {
         throw cannotWait(name, "completion");
       return params;
     }
-    const resource = { serverId, kind: "resource", name: target, definition: undefined } as const;
-    const admitted = this.#asked(flight, () => visibility.admit!({ ...resource, who, params: "{}", shownName: name }));
-    if (typeof admitted !== "string") throw cannotWait(name, "completion");
+    this.#judgeUri(flight, { serverId, uri: target, shownName: name, what: "completion" }, visibility);
     return params;
+  }
+
+  /** A method of an extension that names a URI is judged like a read of it. */
+  #extended(flight: Flight, { serverId, params }: Route, visibility: Visibility): string {
+    const { uri: shownName } = flight.call.params;
+    if (typeof shownName !== "string") return params;
+    const uri = JSON.parse(memberText(params, "uri")!) as string;
+    this.#judgeUri(flight, { serverId, uri, shownName, what: "an extension" }, visibility);
+    return params;
+  }
+
+  /** @throws GoblinError if a rule refuses the URI, or a person would have to be asked */
+  #judgeUri(flight: Flight, about: NamedUri, visibility: Visibility): void {
+    const { serverId, uri: name, shownName, what } = about;
+    const { who } = flight.call;
+    const resource = { serverId, kind: "resource", name, definition: undefined } as const;
+    const admitted = this.#asked(flight, () => visibility.admit!({ ...resource, who, params: "{}", shownName }));
+    if (typeof admitted !== "string") throw cannotWait(shownName, what);
   }
 
   #note(flight: Flight, { rule, problem }: Refusal): void {

@@ -147,7 +147,8 @@ function ownerByIdentifier(
   if (typeof uri === "string") {
     const found = snapshot.resources.resolve(uri);
     if (found.kind === "found") return ownerOf(call, "uri", { serverId: found.serverId, own: found.uri });
-    if (mustExist(snapshot.resources.claimants(uri), sole, snapshot)) resolvedOrThrow(found, snapshot, uri);
+    const isHidden = sole !== undefined && snapshot.resources.isHidden(uri, sole);
+    if (isHidden || mustExist(snapshot.resources.claimants(uri), sole, snapshot)) resolvedOrThrow(found, snapshot, uri);
   }
   if (typeof name === "string") {
     const entry = snapshot.tools.find(name) ?? snapshot.prompts.find(name);

@@ -78,6 +78,8 @@ export interface ResourceIndex {
   readonly listsRaw: boolean;
   /** Returns the servers and their own URIs that a name which is in no list can mean. */
   unlisted(name: string): readonly { readonly serverId: string; readonly uri: string }[];
+  /** Whether a name can mean a URI of this server that the viewer must not see. */
+  isHidden(name: string, serverId: string): boolean;
   /** The URI scheme of a server, and the server of a scheme. */
   prefixOf(serverId: string): string;
   serverOfPrefix(prefix: string): string | undefined;
@@ -193,6 +195,11 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
     return shows ? all.filter(({ serverId, uri }) => shows.resource(serverId, uri, undefined)) : all;
   }
 
+  function isHidden(name: string, serverId: string): boolean {
+    if (!shows) return false;
+    return [name, ...(names.read(name)?.uris ?? [])].some((uri) => !shows.resource(serverId, uri, undefined));
+  }
+
   function possible(name: string): readonly { readonly serverId: string; readonly uri: string }[] {
     const reading = names.read(name);
     if (reading) return reading.uris.map((uri) => ({ serverId: reading.serverId, uri }));
@@ -230,6 +237,7 @@ export function* createResourceIndex(options: ResourceIndexOptions): Sliced<Reso
     exposeUnlisted,
     listsRaw: options.mode === "raw",
     unlisted,
+    isHidden,
     formOf,
   };
 }
