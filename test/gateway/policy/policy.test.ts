@@ -228,7 +228,11 @@ describe("rules about arguments", () => {
       message: "web_echo may not be used with these arguments: secrets stay here",
       data: { code: "POLICY_DENIED", reason: "secrets stay here" },
     });
-    expect((await echo(7)).message.error.code).toBe(-32013);
+    expect((await echo(7)).message.error).toMatchObject({
+      code: -32602,
+      message: 'Invalid params: "text" must be of the type string',
+    });
+    expect((await echo(null)).message.error.code).toBe(-32013);
     expect(logs.find(({ msg }) => msg.includes("could not be evaluated"))).toMatchObject({
       level: "warn",
       msg: "denied: the condition of no-secrets could not be evaluated: no matching overload",
@@ -240,11 +244,12 @@ describe("rules about arguments", () => {
     expect(await web.received("tools/call")).toHaveLength(1);
     const lines = await until(() => {
       const all = readFileSync(audit, "utf8").trim().split("\n");
-      return all.length < 4 ? undefined : all.map((line) => JSON.parse(line) as Record<string, unknown>);
+      return all.length < 5 ? undefined : all.map((line) => JSON.parse(line) as Record<string, unknown>);
     });
     expect(lines.map(({ code, rule }) => [code, rule])).toEqual([
       [undefined, undefined],
       ["POLICY_DENIED", "no-secrets"],
+      ["INVALID_PARAMS", undefined],
       ["POLICY_DENIED", "no-secrets"],
       ["POLICY_DENIED", "no-secrets"],
     ]);
