@@ -6,7 +6,7 @@
  * front rejects a header that contradicts its body.
  */
 
-import { elementSpans, type Span } from "../lib/json/json-text.ts";
+import { elementSpans } from "../lib/json/json-text.ts";
 import { type Era, eraOf, metaOf, PROTOCOL_VERSION } from "../mcp/protocol/envelope.ts";
 import { classify, type Inbound } from "../mcp/protocol/json-rpc.ts";
 import type { BodyHold } from "./bodies/body-budget.ts";
@@ -26,8 +26,6 @@ export interface IncomingBody {
   /** `text` parsed. */
   readonly value: unknown;
   readonly text: string;
-  /** Where the `_meta` of its params is, if that is known. */
-  readonly metaAt: Span | undefined;
 }
 
 /** One era's handler for messages on a two-way channel. */
@@ -37,13 +35,13 @@ export interface EraChannel {
   close(): void;
 }
 
-export function classifyIncoming({ value, text, metaAt }: IncomingBody, versionHeader?: string): Incoming {
+export function classifyIncoming({ value, text }: IncomingBody, versionHeader?: string): Incoming {
   if (Array.isArray(value)) {
     const messages = (): readonly Inbound[] =>
       elementSpans(text, 0).map(({ start, end }, i) => classify(value[i], text.slice(start, end)));
     return { era: "legacy", batch: { size: value.length, messages } };
   }
-  return { era: bodyEra(value) ?? headerEra(versionHeader, value), message: classify(value, text, metaAt) };
+  return { era: bodyEra(value) ?? headerEra(versionHeader, value), message: classify(value, text) };
 }
 
 /**

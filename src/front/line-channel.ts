@@ -17,7 +17,6 @@ import { bodyTooLarge } from "../mcp/protocol/limit-exceeded.ts";
 import type { Place, Principal } from "../mcp/protocol/principal.ts";
 import { type BodyBudget, type BodyHold, bodiesTooLarge, SMALL_BODY } from "./bodies/body-budget.ts";
 import { bodyInSlices, LARGE_BODY, parseProblem } from "./bodies/large-body.ts";
-import { type MetaConnection, parseMessage } from "./bodies/repeated-meta.ts";
 import { classifyIncoming, type IncomingBody } from "./classify.ts";
 import type { FrontContext } from "./context.ts";
 import { LegacyChannel } from "./legacy/channel.ts";
@@ -71,14 +70,13 @@ export function serveLines(context: FrontContext, options: LineChannelOptions): 
   const write = (text: string): void => outbox.push(text);
   const legacy = new LegacyChannel({ context, principal, place, account, write, ...(slot && { slot }) });
   const modern = new ModernChannel(context, { principal, account, place: placeNow, write });
-  const connection: MetaConnection = {};
   const unreadable = (error: unknown): void => legacy.unreadable(parseProblem(error, "the message"));
   const take = (bytes: Buffer, hold: BodyHold | undefined): void => {
     let body: IncomingBody;
     try {
-      const line = textOf(bytes);
-      if (line.trim() === "") return;
-      body = parseMessage(line, connection);
+      const text = textOf(bytes);
+      if (text.trim() === "") return;
+      body = { value: JSON.parse(text), text };
     } catch (error) {
       return unreadable(error);
     }

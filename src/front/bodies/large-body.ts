@@ -21,7 +21,7 @@ export function* bodyInSlices(bytes: Buffer, mayHave: (containers: number) => bo
   const onContainers = (count: number): void => {
     if (!mayHave(count)) throw new Error("nobody waits for it, or it needs too much");
   };
-  return { value: yield* parseInSlices(bytes, { onContainers }), text, metaAt: undefined };
+  return { value: yield* parseInSlices(bytes, { onContainers }), text };
 }
 
 /** What to tell the sender of a message that could not be parsed. `what`: the message. */

@@ -13,7 +13,6 @@ import type { Principal } from "../../mcp/protocol/principal.ts";
 import { type BodyBudget, bodiesTooLarge, SMALL_BODY } from "../bodies/body-budget.ts";
 import { bodyInSlices, LARGE_BODY, parseProblem } from "../bodies/large-body.ts";
 import { Oversized } from "../bodies/oversized.ts";
-import { parseMessage } from "../bodies/repeated-meta.ts";
 import type { IncomingBody } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -68,7 +67,8 @@ export function readJson(
     }
     let body: IncomingBody;
     try {
-      body = parseMessage(textOf(bytes), x.connection);
+      const text = textOf(bytes);
+      body = { value: JSON.parse(text), text };
     } catch (error) {
       return replyError(x, parseProblem(error, "the body"));
     }

@@ -138,7 +138,7 @@ export class ModernFront {
         return void described.then(() => settle(() => this.#discover(client)), fail);
       }
       if (method.startsWith("tasks/") && !hasTasks(client)) throw missingTasks();
-      const { text, nameAt } = requestParams(message.text, message.metaAt);
+      const { text, nameAt } = requestParams(message.text);
       call = new Call({
         id: message.id,
         method,

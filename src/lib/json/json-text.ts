@@ -169,7 +169,6 @@ export function memberSpan(text: string, pos: number, key: string): Span | undef
  */
 export function locate(text: string, pos: number, wanted: Wanted): number {
   wanted.clear();
-  const { known } = wanted;
   let at = firstMember(text, pos);
   for (;;) {
     if (!readKey(text, at)) return at + 1;
@@ -178,8 +177,7 @@ export function locate(text: string, pos: number, wanted: Wanted): number {
     const start = valueStart;
     const inner = k === -1 ? undefined : wanted.inside(k);
     let end: number;
-    if (known?.start === start) end = known.end;
-    else if (inner && text.charCodeAt(start) === OPEN_BRACE) {
+    if (inner && text.charCodeAt(start) === OPEN_BRACE) {
       end = locate(text, start, inner);
       if (end === -1) {
         wanted.endedInside(k);

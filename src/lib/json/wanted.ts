@@ -4,7 +4,6 @@
  * search and the reading of its places.
  */
 import { foldWords } from "./fold-key.ts";
-import type { Span } from "./json-text.ts";
 
 export interface WantedOptions {
   /** Members that are searched in the same pass if they are objects, by key. */
@@ -31,8 +30,6 @@ export class Wanted {
   readonly #places: Int32Array;
   /** Why the last search ended early. */
   ambiguous: AmbiguousKey | undefined;
-  /** A value whose end need not be searched. Set before each search where there may be one. */
-  known: Span | undefined;
 
   constructor(keys: readonly string[], { inner = {}, refusesLookalikes = false }: WantedOptions = {}) {
     this.keys = keys;

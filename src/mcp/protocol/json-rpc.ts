@@ -38,8 +38,6 @@ export type Inbound =
       readonly method: string;
       readonly params: Params;
       readonly text: string;
-      /** Where the `_meta` of its params is, if that is known. */
-      readonly metaAt?: Span | undefined;
     }
   | { readonly kind: "notification"; readonly method: string; readonly params: Params; readonly text: string }
   | { readonly kind: "response"; readonly id: Id; readonly text: string }
@@ -55,8 +53,8 @@ function isId(value: unknown): value is Id {
   return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Classifies a parsed message. `text` is its JSON text; `metaAt`: see `Inbound`. */
-export function classify(value: unknown, text: string, metaAt?: Span): Inbound {
+/** Classifies a parsed message. `text` is its JSON text. */
+export function classify(value: unknown, text: string): Inbound {
   if (!isRecord(value)) return { kind: "invalid", id: null, reason: "a message must be a JSON object" };
   const id = value["id"];
   const answerId = isId(id) ? id : null;
@@ -76,7 +74,7 @@ export function classify(value: unknown, text: string, metaAt?: Span): Inbound {
   }
   if (!("id" in value)) return { kind: "notification", method, params: params ?? NO_PARAMS, text };
   if (!isId(id)) return { kind: "invalid", id: null, reason: '"id" must be a string or a number' };
-  return { kind: "request", id, method, params: params ?? NO_PARAMS, text, metaAt };
+  return { kind: "request", id, method, params: params ?? NO_PARAMS, text };
 }
 
 /** The members of a JSON-RPC envelope. */
@@ -109,11 +107,6 @@ export function repeatedMember(messageText: string): string | undefined {
   return envelope.ambiguous?.key;
 }
 
-/** Whether every reader finds the same in a request's `_meta`. */
-export function isClearMeta(metaText: string): boolean {
-  return locate(metaText, 0, meta) !== -1;
-}
-
 /** Returns the raw JSON of a message's params, `{}` if it has none. */
 export function paramsText(messageText: string): string {
   return memberText(messageText, "params") ?? "{}";
@@ -128,10 +121,9 @@ export interface RequestParams {
 
 /**
  * Returns the params of a client's request that goes to a server. Throws if the server could read
- * them differently. `metaAt`: see `Inbound`; that `_meta` must be clear (`isClearMeta`).
+ * them differently.
  */
-export function requestParams(messageText: string, metaAt?: Span): RequestParams {
-  decisive.known = metaAt;
+export function requestParams(messageText: string): RequestParams {
   if (locate(messageText, 0, request) === -1) throw ambiguity(request.ambiguous!);
   const start = request.start(PARAMS);
   if (start === -1) return NO_PARAMS_TEXT;

@@ -10,7 +10,6 @@ import { EVERYWHERE } from "../../../mcp/protocol/principal.ts";
 import type { BodyHold } from "../../bodies/body-budget.ts";
 import { EDGE, Oversized, READ_ON } from "../../bodies/oversized.ts";
 import { pacedReads } from "../../bodies/paced-reads.ts";
-import { forgetMeta, type MetaConnection } from "../../bodies/repeated-meta.ts";
 import { pathOf } from "../../path.ts";
 import type { TrustedProxies } from "../../trusted-proxies.ts";
 import { type Body, type HttpExchange, JSON_HEADERS, type RawStream, type StreamEvents } from "../exchange.ts";
@@ -249,7 +248,6 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
     // A stream may be open for days, and wait most of the time.
     response._header = SENT;
     if (this.#request instanceof DirectRequest) this.#request.forgetHeaders();
-    forgetMeta(this.#request.socket as MetaConnection);
     const { socket } = response;
     const stream = new NodeStream(response, this.#options.unread, events);
     this.onDone(() => {
