@@ -3,8 +3,8 @@
  *
  * It accepts exactly the valid UTF-8 that `JSON.parse` accepts, up to `MAX_DEPTH` levels. It makes
  * one pass and does not recurse. It runs for every answer of every server, so it is written for
- * speed. The functions share only scratch memory, and long strings are skipped in windows
- * (`long-strings.ts`). A long scan can pause between two tokens, or inside of a string.
+ * speed. The functions share only scratch memory, and long strings are skipped four bytes at a
+ * time. A long scan can pause between two tokens, or inside of a string.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -33,7 +33,6 @@ import {
   TAB,
   ZERO,
 } from "./characters.ts";
-import { isWorthSkipping, skipper } from "./long-strings.ts";
 
 /** Deeper nesting is not data: it only serves to crash recursive readers. */
 export const MAX_DEPTH = 10_000;
@@ -43,10 +42,13 @@ const notPlain = tableOf('"\\').fill(1, 0, SPACE);
 const escapable = tableOf('"\\/bfnrt');
 const hexDigits = tableOf("0123456789abcdefABCDEF");
 
-/** The first bytes of a string are checked one by one; after that, a window is faster. */
+/** The first bytes of a string are checked one by one; after that, the window is faster. */
 const NEAR = 16;
-/** Below this size, no window is worth its copy. */
+/** Below this size, the window is not worth its copy. */
 const LONG = 512;
+/** Long strings are copied here, so that their bytes are aligned as words. */
+const window = new Uint8Array(64 * 1024);
+const words = new Int32Array(window.buffer);
 
 /** For each open level, whether it is an object. Nothing here awaits, so one table is enough. */
 const isObject = new Uint8Array(MAX_DEPTH + 1);
@@ -71,8 +73,6 @@ interface Pause {
   readonly members: number[];
 }
 
-/** For bytes that are read one by one. */
-const NO_WINDOW = { window: new Uint8Array(0), skip: (): number => 0 };
 const PAUSED = -2;
 /** The bytes between two pauses. */
 const PART = 128 * 1024;
@@ -120,8 +120,7 @@ function scan(bytes: Buffer, from: number, pause?: Pause): number {
   let depth = 0;
   let isKey = false;
   let isInString = false;
-  const isLong = end >= LONG && isWorthSkipping(end);
-  const { window, skip } = isLong ? skipper() : NO_WINDOW;
+  const isLong = end >= LONG;
   /** The bytes that are in the window. */
   let windowFrom = 0;
   let windowEnd = 0;
@@ -161,7 +160,7 @@ function scan(bytes: Buffer, from: number, pause?: Pause): number {
             window.set(bytes.subarray(windowFrom, windowEnd));
           }
           const begun = i;
-          i = (windowFrom + skip(i - windowFrom, windowEnd - windowFrom)) | 0;
+          i = (windowFrom + skipPlain(i - windowFrom, windowEnd - windowFrom)) | 0;
           skipped = (skipped + i - begun) | 0;
           if (i >= windowEnd) continue;
           c = bytes[i]!;
@@ -219,7 +218,39 @@ function scan(bytes: Buffer, from: number, pause?: Pause): number {
 
 /** Nearly every byte may be a token, but those that were skipped cost little. */
 function costOf(skipped: number): number {
-  return ((PART - skipped) >> 6) + (skipped >> 10);
+  return ((PART - skipped) >> 6) + (skipped >> 9);
+}
+
+/**
+ * Returns the position of the first byte in the window, from `at` to `end`, that ends or interrupts
+ * a plain string, or else `end`.
+ */
+function skipPlain(at: number, end: number): number {
+  let i = at;
+  while (i < end) {
+    if ((i & 3) === 0) {
+      let k = i >> 2;
+      while (k < end >> 2 && isPlainWord(words[k]!)) k = (k + 1) | 0;
+      i = k << 2;
+      if (i >= end) return end;
+    }
+    if (notPlain[window[i]!] === 1) return i;
+    i = (i + 1) | 0;
+  }
+  return end;
+}
+
+/**
+ * Whether none of four bytes is a control character, a quote or a backslash. To subtract n from a
+ * byte below 128 sets its highest bit if the byte is smaller than n. A borrow from the byte next to
+ * it can only make a plain word look like another one, and never the reverse.
+ */
+function isPlainWord(word: number): boolean {
+  const quotes = word ^ 0x22222222;
+  const backslashes = word ^ 0x5c5c5c5c;
+  const controls = (word - 0x20202020) & ~word;
+  const others = ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes);
+  return ((controls | others) & 0x80808080) === 0;
 }
 
 function paused(pause: Pause, state: Omit<Pause, "levels" | "members">): number {

@@ -1,12 +1,8 @@
 import fc from "fast-check";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { scanInSlices, scanValue } from "../../../../src/lib/json/json-scan.ts";
-import { skipper } from "../../../../src/lib/json/long-strings.ts";
 
 const scan = (text: string | Buffer, from = 0): number => scanValue(Buffer.from(text as string), from);
-
-// As after the first megabyte: long strings are skipped in windows.
-beforeAll(() => void skipper());
 
 /** Whether the text is one JSON value and nothing else, as the platform sees it. */
 function isValue(text: string): boolean {
@@ -18,7 +14,7 @@ function isValue(text: string): boolean {
   }
 }
 
-/** Long enough for each of the ways a string is passed over, and for the search beforehand. */
+/** One for each way that a string is passed over. */
 const pads = { short: "", middle: "x".repeat(100), long: "x".repeat(1000), huge: "é".repeat(100_000) };
 
 test.each([
@@ -189,4 +185,48 @@ test("a long string with escapes is searched once, however often the scan pauses
   expect(pauses).toBeGreaterThan(20);
   expect(searched).toBeGreaterThan(bytes.length / 2);
   expect(searched).toBeLessThanOrEqual(bytes.length);
+});
+
+test("a string is read as JSON.parse reads it, wherever a window begins or ends in it", () => {
+  const inside = ["x", "\\n", '\\"', "\\\\", "\\u00e9", "\\/", "é", "😀", "\\u12", "\\x", "\n", "\u0000", '"', "\\"];
+  const NEAR = 16;
+  const WINDOW = 64 * 1024;
+  for (const edge of [NEAR, WINDOW, NEAR + WINDOW, NEAR + 2 * WINDOW]) {
+    for (let shift = -8; shift <= 8; shift++) {
+      for (const piece of inside) {
+        const text = `["${"x".repeat(edge + shift)}${piece}${"y".repeat(5000)}","z"]`;
+        const expected = isValue(text) ? Buffer.byteLength(text) : -1;
+        expect(scan(text), `${JSON.stringify(piece)} at ${edge + shift}`).toBe(expected);
+      }
+    }
+  }
+});
+
+test("a long string is read as JSON.parse reads it, with escapes and between indented lines", () => {
+  for (const inside of [
+    "x".repeat(200_000),
+    "line\\n".repeat(40_000),
+    "x\\ty".repeat(50_000),
+    "\\u00e9".repeat(20_000),
+  ]) {
+    for (const [before, after] of [
+      ["", ""],
+      ["\n  ", "\n"],
+      [`"short",\n\t${'"also short",\n\t'.repeat(5000)}`, `,\n\t${'"short"'}`],
+    ]) {
+      const text = `[${before}"${inside}"${after}]`;
+      expect(scan(text)).toBe(Buffer.byteLength(text));
+      expect(scan(text.replace(`${inside}"`, `${inside}\n"`))).toBe(-1);
+      expect(scan(text.replace(`${inside}"`, `${inside}\\x"`))).toBe(-1);
+    }
+  }
+});
+
+test("each character ends a long string or does not as in JSON.parse, at every place of a word", () => {
+  for (let code = 0; code < 0x200; code++) {
+    for (let place = 0; place < 8; place++) {
+      const text = `["${"x".repeat(600 + place)}${String.fromCharCode(code)}${"y".repeat(9)}"]`;
+      expect(scan(text), `${code} at ${place}`).toBe(isValue(text) ? Buffer.byteLength(text) : -1);
+    }
+  }
 });
