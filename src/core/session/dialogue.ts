@@ -93,16 +93,13 @@ export class Dialogue {
     else this.#tellQuestions();
   }
 
-  /** Calls the listener once, with the answer or with open questions. */
-  whenNext(listener: (next: Answer | readonly Question[]) => void): void {
-    this.#wake = listener;
-    if (this.#answer) this.#tell(this.#answer);
-    else this.#tellQuestions();
-  }
-
   /** Waits for the answer or for open questions. */
   next(): Promise<Answer | readonly Question[]> {
-    return new Promise((resolve) => this.whenNext(resolve));
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      if (this.#answer) this.#tell(this.#answer);
+      else this.#tellQuestions();
+    });
   }
 
   #ended(answer: Answer): void {

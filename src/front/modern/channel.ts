@@ -92,10 +92,7 @@ export class ModernChannel implements EraChannel {
       abort = listener;
     };
     const sender = { principal: this.#principal, place, account: this.#account, party: this.#party };
-    const answered = new Promise<Answer>((done) => {
-      this.#front.answer(message, { ...sender, emit: this.#write, onAbort, done });
-    });
-    const work = answered.then((answer) => {
+    const work = this.#front.answer(message, { ...sender, emit: this.#write, onAbort }).then((answer) => {
       this.#open.delete(id);
       if (!given) this.#answer(id, answer);
     });

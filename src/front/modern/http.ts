@@ -101,14 +101,8 @@ export class ModernHttp {
 
   #request(x: HttpExchange, message: RequestMessage, principal: Principal): void {
     let stream: Outbox | undefined;
-    let over: (() => void) | undefined;
     const account = principal.id || x.network;
-    x.hold?.until(
-      new Promise<void>((resolve) => {
-        over = resolve;
-      }),
-    );
-    this.#front.answer(message, {
+    const answered = this.#front.answer(message, {
       principal,
       place: x.place,
       account,
@@ -119,17 +113,17 @@ export class ModernHttp {
         if (accepts(x, "text/event-stream")) stream ??= this.#open(x, principal, account);
         stream?.push(text);
       },
-      done: (answer) => {
-        over?.();
-        if (stream) {
-          stream.push(answerText(message.id, answer));
-          stream.finish();
-          return;
-        }
-        const status = answer.ok ? undefined : REFUSED.get(answer.code);
-        if (status === undefined) this.#reply(x, answer, { id: message.id, account });
-        else x.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
-      },
+    });
+    x.hold?.until(answered);
+    void answered.then((answer) => {
+      if (stream) {
+        stream.push(answerText(message.id, answer));
+        stream.finish();
+        return;
+      }
+      const status = answer.ok ? undefined : REFUSED.get(answer.code);
+      if (status === undefined) this.#reply(x, answer, { id: message.id, account });
+      else x.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
     });
   }
 

@@ -7,7 +7,7 @@
  * carry cache hints.
  */
 
-import { Dialogue, type Question } from "../../core/session/dialogue.ts";
+import { Dialogue } from "../../core/session/dialogue.ts";
 import { ParkedCalls } from "../../core/session/parked.ts";
 import { bindingOf } from "../../core/session/request-state.ts";
 import { dropMembers, eachMember, memberSpan, memberText } from "../../lib/json/json-text.ts";
@@ -43,28 +43,11 @@ type RequestMessage = Extract<Inbound, { kind: "request" }>;
 export interface RoundOptions extends RequestSender {
   /** Sends a notification that belongs to this request. */
   readonly emit: (text: string) => void;
-  /** Gets the answer, once. A promise for each step would be more than 1 % of a small call. */
-  readonly done: (answer: Answer) => void;
   /** Runs the listener when the client cancels the request, with its reason if it gave one. */
   readonly onAbort: (listener: (words?: string) => void) => void;
   readonly trace?: Readonly<Record<string, string>> | undefined;
   /** Of the body with the request: a call that is parked keeps it. */
   readonly hold?: BodyHold | undefined;
-}
-
-interface Round {
-  readonly options: RoundOptions;
-  /** Answers with what the function returns, or with the error that it throws. */
-  readonly settle: (make: () => Answer) => void;
-  readonly fail: (error: unknown) => void;
-}
-
-/** What one round is about. */
-interface Asked {
-  readonly call: Call;
-  readonly dialogue: Dialogue;
-  /** The id of the call that waited, if it did. */
-  readonly id: string | undefined;
 }
 
 /** Methods of the experimental tasks in 2025-11-25, which the extension does not have. */
@@ -102,40 +85,18 @@ export class ModernFront {
   }
 
   /**
-   * Answers one request. A call that waits for input continues in the background. Never throws: a
+   * Answers one request. A call that waits for input continues in the background. Never rejects: a
    * failure becomes an error answer.
    */
-  answer(message: RequestMessage, options: RoundOptions): void {
+  async answer(message: RequestMessage, options: RoundOptions): Promise<Answer> {
     const { method, params } = message;
-    const dialogue = new Dialogue();
-    const client = new RequestClient(params, options, dialogue);
     let call: Call | undefined;
-    let isDone = false;
-    const finish = (make: () => Answer): Answer => {
-      try {
-        return this.#finish(client, method, make());
-      } catch (error) {
-        const answer = failure(error, call && { requestId: call.requestId });
-        return toModern(answer, { method, identity: this.#identity, hints: NO_HINTS });
-      }
-    };
-    const settle = (make: () => Answer): void => {
-      if (isDone) return;
-      const answer = finish(make);
-      isDone = true;
-      options.done(answer);
-    };
-    const fail = (error: unknown): void => {
-      // A defect of `done`, which must not be hidden.
-      if (isDone) throw error;
-      settle(() => {
-        throw error;
-      });
-    };
     try {
+      const dialogue = new Dialogue();
+      const client = new RequestClient(params, options, dialogue);
       if (method === "server/discover") {
-        const described = this.#context.directory.whenDescribed(client) ?? Promise.resolve();
-        return void described.then(() => settle(() => this.#discover(client)), fail);
+        await this.#context.directory.whenDescribed(client);
+        return this.#finish(client, method, this.#discover(client));
       }
       if (method.startsWith("tasks/") && !hasTasks(client)) throw missingTasks();
       const { text, nameAt } = requestParams(message.text);
@@ -149,9 +110,10 @@ export class ModernFront {
         emit: (notification) => dialogue.emit(notification),
         trace: options.trace,
       });
-      this.#round(call, dialogue, { options, settle, fail });
+      return this.#finish(client, method, await this.#round(call, dialogue, options));
     } catch (error) {
-      fail(error);
+      const answer = failure(error, call && { requestId: call.requestId });
+      return toModern(answer, { method, identity: this.#identity, hints: NO_HINTS });
     }
   }
 
@@ -159,46 +121,35 @@ export class ModernFront {
     this.#parked.close();
   }
 
-  #round(call: Call, fresh: Dialogue, { options, settle, fail }: Round): void {
-    const { hold, emit, onAbort } = options;
+  /** Starts or resumes a call, and waits for its answer or for its server's next questions. */
+  async #round(call: Call, fresh: Dialogue, { hold, emit, onAbort }: RoundOptions): Promise<Answer> {
+    const { heldTasks, relay } = this.#context;
     const opened = this.#parked.open(call.params["requestState"], () => bindingOf(call));
-    let dialogue = fresh;
-    let id: string | undefined;
-    let asked: Call | undefined;
-    let begun: Promise<Answer> | undefined;
-    if (typeof opened === "object") {
-      ({ dialogue, id } = opened);
-      dialogue.emit = emit;
-      dialogue.give(responsesIn(call.text));
-    } else {
-      const again = opened === "again" ? withoutRetry(call, linksOf(responsesIn(call.text))) : call;
-      if (mayBeTask(call)) begun = this.#context.heldTasks.watch(again, { give: (given) => fresh.give(given) });
-      asked = again;
-      fresh.emit = emit;
-      fresh.run(call, () => {
-        const work = begun ? runAsTask(again, this.#context) : this.#context.relay.handle(again);
+    const isResumed = typeof opened === "object";
+    const { dialogue, id } = isResumed ? opened : { dialogue: fresh, id: undefined };
+    const sent = opened === "again" ? withoutRetry(call, linksOf(responsesIn(call.text))) : call;
+    const task =
+      !isResumed && mayBeTask(call) ? heldTasks.watch(sent, { give: (given) => fresh.give(given) }) : undefined;
+    dialogue.emit = emit;
+    if (isResumed) dialogue.give(responsesIn(call.text));
+    else {
+      dialogue.run(call, () => {
+        const work = task ? runAsTask(sent, this.#context) : relay.handle(sent);
         hold?.until(work);
         return work;
       });
     }
-    let waiting = true;
+    let isWaiting = true;
     onAbort((words) => {
-      if (waiting) dialogue.call.cancel("client", words);
+      if (isWaiting) dialogue.call.cancel("client", words);
     });
-    const ended = (next: Answer | readonly Question[]): void => {
-      waiting = false;
-      dialogue.rest();
-      if (begun && asked?.task) {
-        this.#goOn(asked, dialogue);
-        void begun.then((answer) => settle(() => answer), fail);
-      } else settle(() => this.#outcome(next, { call, dialogue, id }));
-    };
-    if (begun) void Promise.race([begun, dialogue.next()]).then(ended).catch(fail);
-    else dialogue.whenNext(ended);
-  }
-
-  /** Returns the answer to one round: that of the call, or what the server asks. */
-  #outcome(next: Answer | readonly Question[], { call, dialogue, id }: Asked): Answer {
+    const next = await (task ? Promise.race([task, dialogue.next()]) : dialogue.next());
+    isWaiting = false;
+    dialogue.rest();
+    if (task && sent.task) {
+      this.#sendToTask(sent, dialogue);
+      return task;
+    }
     if (!("ok" in next)) return this.#parked.park(dialogue, next, { binding: bindingOf(call), known: id });
     if (id !== undefined) this.#parked.forget(id);
     const questions = next.ok ? undefined : linkQuestions(next, call.client);
@@ -211,8 +162,8 @@ export class ModernFront {
     return heldTasks.isOffered(viewer) || heldTasks.size > 0;
   }
 
-  /** Has what comes of a call that is a task now go to the task. */
-  #goOn(call: Call, dialogue: Dialogue): void {
+  /** Sends the rest of the call's output to its task. */
+  #sendToTask(call: Call, dialogue: Dialogue): void {
     const { heldTasks } = this.#context;
     dialogue.follow((next) => {
       if ("ok" in next) heldTasks.ended(call, this.#finish(call.client, call.method, next));
