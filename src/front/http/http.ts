@@ -25,8 +25,7 @@ import { ToOwner } from "../to-owner.ts";
 import { TrustedProxies } from "../trusted-proxies.ts";
 import { type HttpExchange, JSON_HEADERS, NOTHING, notAllowed, type Serve } from "./exchange.ts";
 import type { Denial, Verdict } from "./guard.ts";
-import { NodeExchange } from "./node/node-exchange.ts";
-import { PlainHead } from "./node/plain-head.ts";
+import { KEEP_ALIVE, NodeExchange } from "./node/node-exchange.ts";
 import { readJson } from "./read-json.ts";
 import { replyError, replyStopping, requestIn } from "./reply.ts";
 import { RetryHint } from "./retry-hint.ts";
@@ -77,9 +76,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     attached.revoke(isLive);
   });
   const unread = { ms: NOT_READ_MS, cut: () => context.onLimit("unreadBytes") };
-  const shared = { proxies, unread, plainHead: new PlainHead(), isStopping: false };
-  /** For other replicas, which connect to another address. */
-  const handedHead = new PlainHead();
+  const shared = { proxies, unread, isStopping: false };
 
   const { access } = context;
   const serveIf = (verdict: Verdict, x: HttpExchange, { serve, endpoint }: HttpRoute): void => {
@@ -172,7 +169,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       return replyError(exchange(incoming, outgoing), new GoblinError("INTERNAL_ERROR", why));
     }
     // If the client disconnected while Hono was loading, its `close` event has already fired.
-    if (!outgoing.destroyed) await listener(incoming, outgoing);
+    if (outgoing.destroyed) return;
+    outgoing.setHeader("keep-alive", KEEP_ALIVE);
+    await listener(incoming, outgoing);
   };
 
   const serveHandedOver = ({ incoming, outgoing, network, asked }: HandedOver): void => {
@@ -190,7 +189,6 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     const x = new NodeExchange(incoming, outgoing, {
       ...shared,
       isStopping: false,
-      plainHead: handedHead,
       handedFrom: network,
     });
     // At once: whether it is admitted may take a while to know.

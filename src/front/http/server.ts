@@ -13,7 +13,8 @@ import type { Logger } from "../../observe/telemetry/logger.ts";
 import { refuseTunnel } from "../attach/attach.ts";
 import type { Certificate } from "./certificate.ts";
 import { DirectRequest } from "./node/direct-request.ts";
-import { OpenConnections } from "./node/open-connections.ts";
+import { testFastPath } from "./node/fast-path.ts";
+import { IDLE_MS, OpenConnections } from "./node/open-connections.ts";
 import { refuseConnection, refuseLate } from "./node/refuse-connection.ts";
 
 export interface HttpServerOptions {
@@ -47,7 +48,6 @@ export interface HttpServer {
 const HEADERS_MS = 20_000;
 /** The interval of checks for incomplete requests: a timeout may fire this much late. */
 const CHECK_MS = 5000;
-const IDLE_MS = 60_000;
 /** The time allowed for the last answers to be sent. */
 const FLUSH_MS = 1000;
 /** How often idle connections are closed while the server closes. */
@@ -56,11 +56,9 @@ const SWEEP_MS = 20;
 const ACCEPTED = { allowHalfOpen: true, noDelay: true };
 const ENCRYPTED = { allowHalfOpen: false, ALPNProtocols: ["http/1.1"] };
 
-/** Node's own member: clients are told how long an idle connection stays open. */
-type KeptAlive = ServerResponse & { _keepAliveTimeout?: number };
-
 export async function listenHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { serve, attach = refuseTunnel, host, port, receiveMs, certificate } = options;
+  await testFastPath();
   const connections = new OpenConnections(
     {
       headersMs: Math.min(HEADERS_MS, receiveMs),
@@ -74,14 +72,12 @@ export async function listenHttp(options: HttpServerOptions): Promise<HttpServer
   const http = createServer({ IncomingMessage: DirectRequest, maxHeaderSize: options.headerBytes });
   // Nor a timer for each connection.
   http.keepAliveTimeout = 0;
-  http.on("request", (incoming, outgoing: KeptAlive) => {
-    outgoing._keepAliveTimeout = IDLE_MS;
+  http.on("request", (incoming, outgoing) => {
     connections.began(incoming, outgoing);
     serve(incoming, outgoing);
   });
   // Node would queue "100 Continue" behind the head of the answer that waits for its turn.
-  http.on("checkContinue", (incoming, outgoing: KeptAlive) => {
-    outgoing._keepAliveTimeout = IDLE_MS;
+  http.on("checkContinue", (incoming, outgoing) => {
     connections.began(incoming, outgoing);
     OpenConnections.inTurn(incoming.socket, outgoing, () => {
       if (outgoing.destroyed) return;

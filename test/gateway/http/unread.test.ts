@@ -12,7 +12,6 @@ import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { JSON_HEADERS, STREAM_HEADERS } from "../../../src/front/http/exchange.ts";
 import { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
-import { PlainHead } from "../../../src/front/http/node/plain-head.ts";
 import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
 import { cert, key } from "../../fixtures/certificate.ts";
 import { disposeAll, onDispose, until } from "../../fixtures/peers.ts";
@@ -38,7 +37,7 @@ async function ask(serve = asAnswer, isEncrypted = false) {
       ended = true;
     });
     const unread = { ms: LIMIT_MS, cut: () => void cuts++ };
-    serve(new NodeExchange(request, response, { unread, proxies, plainHead: new PlainHead() }));
+    serve(new NodeExchange(request, response, { unread, proxies }));
   };
   const server = isEncrypted ? createSecureServer({ key, cert }, answer) : createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

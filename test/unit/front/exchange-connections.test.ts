@@ -5,9 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test } from "vitest";
 import { JSON_HEADERS } from "../../../src/front/http/exchange.ts";
-import { AbortWatch } from "../../../src/front/http/node/abort-watch.ts";
 import type { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
-import { OpenConnections } from "../../../src/front/http/node/open-connections.ts";
 import { disposeAll, onDispose } from "../../fixtures/dispose.ts";
 import { answersTo, GET, listen } from "../../fixtures/exchanges.ts";
 import { until } from "../../fixtures/until.ts";
@@ -110,37 +108,15 @@ describe("a connection that closes", () => {
     "an answer in parts": (x) => x.reply(200, JSON_HEADERS, ["[", Buffer.alloc(50_000, "1"), "]"]),
     "an answer without a body": (x) => x.reply(202, {}),
     "an event stream": (x) => x.stream({}, { drained: () => {}, closed: () => {} }).end(),
-    "an answer past the exchange": (x) => void x.node.outgoing.end("{}"),
   };
 
-  test.each(Object.entries(answers))("holds nothing after %s", async (_, answer) => {
-    const sizes: number[] = [];
-    const { port } = await listen((x, response) => {
-      x.onAbort(() => {});
-      const watch = AbortWatch.of(response.socket!);
-      expect(watch.size).toBe(1);
-      response.on("close", () => setImmediate(() => sizes.push(watch.size)));
-      setImmediate(() => answer(x));
-    });
-    const got = await answersTo(port, GET);
-    await until(() => sizes.length === 1 && got() !== "");
-    expect(sizes).toEqual([0]);
-  });
-
-  const { "an answer past the exchange": _, ...ownAnswers } = answers;
-  test.each(Object.entries(ownAnswers))("is idle and keeps nothing of a request after %s", async (_, answer) => {
-    // It does not look by itself during this test.
-    const limits = { headersMs: 60_000, requestMs: 60_000, idleMs: 60_000, checkMs: 60_000 };
-    const connections = new OpenConnections(limits, () => {});
-    onDispose(() => connections.close());
+  test.each(Object.entries(answers))("is idle and keeps nothing of a request after %s", async (_, answer) => {
     let answered: WeakRef<ServerResponse> | undefined;
     const { port, server } = await listen((x, response) => {
-      connections.began(response.req, response);
       answered = new WeakRef(response);
       setImmediate(() => answer(x));
     });
     server.keepAliveTimeout = 0;
-    server.on("connection", (socket) => connections.add(socket));
     const got = await answersTo(port, GET);
     const collect = runInNewContext("gc") as () => void;
     await until(() => {

@@ -7,7 +7,6 @@ import { LiveConfig } from "../../../src/config/live-config.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { BodyBudget } from "../../../src/front/bodies/body-budget.ts";
 import { NodeExchange } from "../../../src/front/http/node/node-exchange.ts";
-import { PlainHead } from "../../../src/front/http/node/plain-head.ts";
 import { TrustedProxies } from "../../../src/front/trusted-proxies.ts";
 
 const cleanup: (() => void)[] = [];
@@ -30,7 +29,7 @@ test("what waits in 48 full sockets is read over many turns, and is whole", asyn
   const server = createServer((incoming, outgoing) => {
     incoming.pause();
     held.push(() => {
-      const options = { unread: { ms: 60_000, cut: () => {} }, proxies, plainHead: new PlainHead() };
+      const options = { unread: { ms: 60_000, cut: () => {} }, proxies };
       const x = new NodeExchange(incoming, outgoing, options);
       x.hold = bodies.hold("");
       x.body(4_000_000, (body) => x.reply(200, {}, String(body?.equals(BODY))));

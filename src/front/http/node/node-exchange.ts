@@ -2,7 +2,7 @@
  * An exchange on Node's IncomingMessage and ServerResponse: no web streams, no copies, and one
  * write for a small answer.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Pieces } from "../../../lib/structures/pieces.ts";
 import { atTurnEnd, type TurnEndTask } from "../../../lib/timing/turn-end.ts";
 import { errorTable } from "../../../mcp/protocol/errors.ts";
@@ -13,11 +13,11 @@ import { pacedReads } from "../../bodies/paced-reads.ts";
 import { pathOf } from "../../path.ts";
 import type { TrustedProxies } from "../../trusted-proxies.ts";
 import { type Body, type HttpExchange, JSON_HEADERS, type RawStream, type StreamEvents } from "../exchange.ts";
-import { type Abortable, AbortWatch } from "./abort-watch.ts";
 import { DirectRequest } from "./direct-request.ts";
+import { hasFastPath } from "./fast-path.ts";
+import { endInOneWrite } from "./node-members.ts";
 import { NodeStream } from "./node-stream.ts";
-import { OpenConnections } from "./open-connections.ts";
-import type { PlainHead } from "./plain-head.ts";
+import { IDLE_MS, OpenConnections } from "./open-connections.ts";
 import { StallWatch, type Unread } from "./stall-watch.ts";
 
 /** Larger answers do not fit into the socket's buffers. */
@@ -39,41 +39,37 @@ const TINY_CHUNKS = JSON.stringify({
     message: `The body came in more than ${MANY_CHUNKS} chunks of less than ${TINY_BYTES} bytes: send it in larger ones`,
   },
 });
-/** Takes the place of a head that was sent, which Node would keep: only its being there counts. */
-const SENT = "sent";
+/** Tells clients how long an idle connection stays open. */
+export const KEEP_ALIVE = `timeout=${IDLE_MS / 1000}`;
+const NO_HEADERS: IncomingHttpHeaders = Object.freeze({});
+const NO_RAW_HEADERS = Object.freeze([]) as readonly string[] as string[];
 /** If the connection stays open this long after the last byte, the answer counts as delivered. */
 const DELIVERED_MS = 1000;
-
-/** Node's own members that are used here: the text of the head, and whether it was written. */
-type NodeResponse = ServerResponse & { _header: string; _headerSent: boolean };
 
 /** What all exchanges share. */
 export interface ExchangeOptions {
   readonly unread: Unread;
   readonly proxies: TrustedProxies;
-  /** The head of most answers at this address. */
-  readonly plainHead: PlainHead;
   /** Whether the gateway stops, so that clients must not use their connections again. */
   readonly isStopping?: boolean | undefined;
   /** Where a request that another replica handed over came from. */
   readonly handedFrom?: string | undefined;
 }
 
-export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
+export class NodeExchange implements HttpExchange, TurnEndTask {
   shared: Readonly<Record<string, string>> | undefined;
   place = EVERYWHERE;
   hold: BodyHold | undefined;
   readonly #request: IncomingMessage;
-  readonly #response: NodeResponse;
+  readonly #response: ServerResponse;
   readonly #options: ExchangeOptions;
   /** The body of an answer that is still to be sent. */
   #unsent: string | undefined;
   #encoding: "latin1" | "utf8" = "latin1";
-  #abortListeners: (() => void)[] | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions) {
     this.#request = request;
-    this.#response = response as NodeResponse;
+    this.#response = response;
     this.#options = options;
   }
 
@@ -82,8 +78,6 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
   }
 
   get node() {
-    // The answer may then come past this exchange, which must not wait for ever.
-    if (this.#abortListeners) this.onDone(() => this.#over());
     return { incoming: this.#request, outgoing: this.#response };
   }
 
@@ -121,7 +115,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
     if (length > most) return done(undefined);
     const { hold } = this;
     const isSmall = !hold && length <= bodyBytes;
-    if (isSmall && request instanceof DirectRequest && request.readBody(done)) return;
+    if (isSmall && hasFastPath() && request instanceof DirectRequest && request.readBody(done)) return;
     // Without a length, it is counted as it comes.
     const grows = Number.isNaN(length) ? hold : undefined;
     let limit = hold && !grows && !hold.take(Math.min(length, bodyBytes)) ? 0 : bodyBytes;
@@ -186,7 +180,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
       if (length > SMALL) this.atTurnEnd();
       else atTurnEnd(this);
     } else {
-      this.onDone(() => this.#over());
+      this.#forgetWhenSent();
       response.cork();
       for (const part of parts) response.write(part);
       response.end();
@@ -201,27 +195,16 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
     // Later requests on the connection are still to be answered.
     const isLast = this.#options.isStopping && OpenConnections.isNewest(request.socket, response);
     const closes = isLast || !request.complete;
-    const isPlain = status === 200 && headers === JSON_HEADERS && !this.shared && !closes && response.shouldKeepAlive;
-    const known = isPlain ? this.#options.plainHead.for(length) : undefined;
-    if (known !== undefined) {
-      // As `writeHead` would leave it.
-      response._header = known;
-      return;
-    }
     const lines: string[] = [];
     for (const name in headers) lines.push(name, headers[name]!);
     if (this.shared) for (const name in this.shared) lines.push(name, this.shared[name]!);
     if (status !== 204) lines.push("content-length", String(length));
     // Node would read the rest of a body as the next request on the connection.
-    if (closes && headers["connection"] === undefined) lines.push("connection", "close");
+    if (!closes) lines.push("keep-alive", KEEP_ALIVE);
+    else if (headers["connection"] === undefined) lines.push("connection", "close");
     response.writeHead(status, lines);
-    if (isPlain) this.#options.plainHead.learn(response._header, length);
   }
 
-  /**
-   * Sends head and body in one write. `end(body)` would append an empty chunk and make the system
-   * call take a list: 5 % of a small call. Node's own `write` would cork the socket for it.
-   */
   atTurnEnd(): void {
     const response = this.#response;
     // Null until the answers before this one were sent.
@@ -229,29 +212,26 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
     const body = this.#unsent;
     this.#unsent = undefined;
     if (body === undefined || response.destroyed) return;
-    if (socket?.writable && body !== "" && this.#request.method !== "HEAD") {
-      response._headerSent = true;
-      socket.write(response._header + body, this.#encoding);
-      response.end();
+    if (hasFastPath() && socket?.writable && body !== "" && this.#request.method !== "HEAD") {
+      endInOneWrite(response, body, this.#encoding);
       OpenConnections.over(socket, response);
-      this.#complete();
     } else {
-      this.onDone(() => this.#over());
+      this.#forgetWhenSent();
       response.end(body, this.#encoding);
     }
   }
 
   stream(headers: Readonly<Record<string, string>>, events: StreamEvents): RawStream {
     const response = this.#response;
-    response.writeHead(200, this.shared ? { ...headers, ...this.shared } : headers);
+    response.writeHead(200, { ...headers, ...this.shared, "keep-alive": KEEP_ALIVE });
     response.flushHeaders();
-    // A stream may be open for days, and wait most of the time.
-    response._header = SENT;
-    if (this.#request instanceof DirectRequest) this.#request.forgetHeaders();
+    // A stream may be open for days, and wait most of the time. The headers are not read again.
+    this.#request.rawHeaders = NO_RAW_HEADERS;
+    this.#request.headers = NO_HEADERS;
     const { socket } = response;
     const stream = new NodeStream(response, this.#options.unread, events);
     this.onDone(() => {
-      this.#over();
+      OpenConnections.over(this.#request.socket, response);
       events.closed();
       // What another replica has read, its client may never get.
       if (!events.delivered || !response.writableFinished || this.isHandedOver) return;
@@ -261,32 +241,13 @@ export class NodeExchange implements HttpExchange, TurnEndTask, Abortable {
   }
 
   onAbort(listener: () => void): void {
-    if (this.#abortListeners) this.#abortListeners.push(listener);
-    else {
-      this.#abortListeners = [listener];
-      AbortWatch.of(this.#request.socket).add(this);
-    }
+    const response = this.#response;
+    this.onDone(() => response.writableFinished || listener());
   }
 
-  aborted(): void {
-    const listeners = this.#abortListeners;
-    this.#complete();
-    if (listeners && !this.#response.writableFinished) for (const listener of listeners) listener();
-  }
-
-  /** The answer was sent, or the connection has ended. */
-  #over(): void {
-    if (this.#response.writableFinished) {
-      OpenConnections.over(this.#request.socket, this.#response);
-      this.#complete();
-    } else this.aborted();
-  }
-
-  /** The answer is complete, so that nothing can be aborted any more. */
-  #complete(): void {
-    if (!this.#abortListeners) return;
-    this.#abortListeners = undefined;
-    AbortWatch.of(this.#request.socket).remove(this);
+  /** Lets the connection go of the answer as soon as it was sent. */
+  #forgetWhenSent(): void {
+    this.onDone(() => OpenConnections.over(this.#request.socket, this.#response));
   }
 
   onDone(listener: () => void): void {

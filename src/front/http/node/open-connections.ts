@@ -3,16 +3,21 @@
  * closes those that are idle for long, or whose client does not read for long, all idle ones while
  * the server shuts down, and the others at its end.
  *
- * Node has a list of its own, sorted by time, in which each request moves its connection several
- * times: 2 to 3 % of a small call; and each answer starts a timer: 1 %. This one notes the newest
- * request only, and looks at all connections every few seconds. So a timeout may be late by two
- * such looks, and is never early. A head that stops soon after the request before it looks like an
- * idle connection, and is closed as one.
+ * Node's own list serves only a server that listens itself, and cannot replace this one:
+ * `server.close()` destroys a connection whose answer has ended but was not yet sent, so a client
+ * loses the rest of a large one; `keepAliveTimeout` cuts off a slow reader of an encrypted answer;
+ * and nothing documented tells which answers of a connection are pending, which requests behind
+ * one, tunnels and refusals must wait for. Node's list also costs 2 to 3 % of a small call, and its
+ * timers 1 %.
+ *
+ * This list notes the newest request only, and looks at all connections every few seconds. So a
+ * timeout may be late by two such looks, and is never early. A head that stops soon after the
+ * request before it looks like an idle connection, and is closed as one.
  */
 import { type IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Bag, type Placed } from "../../../lib/structures/bag.ts";
-import { sentBytes } from "./sent-bytes.ts";
+import { sentBytes } from "./node-members.ts";
 
 export interface ArrivalLimits {
   /** The timeout for the head of a request, and for the first one of a connection. */
@@ -23,6 +28,9 @@ export interface ArrivalLimits {
   readonly idleMs: number;
   readonly checkMs: number;
 }
+
+/** How long a connection may be idle. */
+export const IDLE_MS = 60_000;
 
 const STATE = Symbol("open connection");
 type Connection = Socket & { [STATE]?: OpenConnection };

@@ -6,7 +6,7 @@
  * timeouts, and counts those without a byte sent in between.
  */
 import type { ServerResponse } from "node:http";
-import { sentBytes } from "./sent-bytes.ts";
+import { sentBytes } from "./node-members.ts";
 
 export interface Unread {
   /** How long the client may read nothing. */
