@@ -23,8 +23,8 @@ export interface EventStreamOptions {
   readonly delivered?: () => void;
 }
 
-export function openEventStream(x: HttpExchange, outbox: Outbox, options: EventStreamOptions = {}): void {
-  outbox.open(new EventStream(x, outbox, options), options.lastEventId);
+export function openEventStream(exchange: HttpExchange, outbox: Outbox, options: EventStreamOptions = {}): void {
+  outbox.open(new EventStream(exchange, outbox, options), options.lastEventId);
 }
 
 /** One object between the outbox and the stream: a gateway may have thousands of open streams. */
@@ -36,13 +36,13 @@ class EventStream implements Sink, StreamEvents {
   readonly #closed: (() => void) | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
 
-  constructor(x: HttpExchange, outbox: Outbox, options: EventStreamOptions) {
+  constructor(exchange: HttpExchange, outbox: Outbox, options: EventStreamOptions) {
     const { headers, keepAliveMs, greeting } = options;
     this.#outbox = outbox;
     this.#retryHint = options.retryHint;
     this.#closed = options.closed;
     this.delivered = options.delivered;
-    const stream = x.stream(headers ? { ...STREAM_HEADERS, ...headers } : STREAM_HEADERS, this);
+    const stream = exchange.stream(headers ? { ...STREAM_HEADERS, ...headers } : STREAM_HEADERS, this);
     this.#stream = stream;
     if (keepAliveMs !== undefined) {
       this.#timer = setInterval(() => stream.isFull || stream.write(": keep-alive\n\n"), keepAliveMs).unref();

@@ -13,7 +13,7 @@ import type { LiveConfig } from "../config/live-config.ts";
 import { networkOf } from "./network.ts";
 
 /** The request, for its headers. */
-interface Headed {
+interface HeaderSource {
   header(name: string): string | undefined;
 }
 
@@ -38,7 +38,7 @@ export class TrustedProxies {
   }
 
   /** Returns the key that the sender of a request is counted under. */
-  networkOf(socket: Socket, request: Headed): string {
+  networkOf(socket: Socket, request: HeaderSource): string {
     let direct = this.#direct.get(socket);
     if (direct === undefined) {
       direct = networkOf(socket.remoteAddress ?? "");

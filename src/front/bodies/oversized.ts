@@ -11,7 +11,7 @@ export const EDGE = 200;
 /** A body may be this many times as large as allowed to be read to its end. */
 export const READ_ON = 4;
 
-export class Oversized {
+export class OversizedBody {
   readonly #head: string;
   #tail = "";
 

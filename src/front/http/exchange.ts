@@ -47,7 +47,7 @@ export interface HttpExchange {
 }
 
 /** Answers an exchange of a client that was let in. */
-export type Serve = (x: HttpExchange, principal: Principal) => void;
+export type Serve = (exchange: HttpExchange, principal: Principal) => void;
 
 export type Body = string | readonly (string | Buffer)[];
 
@@ -79,6 +79,6 @@ export const STREAM_HEADERS = {
 /** The answer wherever there is nothing, whether there could be something or not. */
 export const NOTHING = { error: { code: "NOT_FOUND", message: "Nothing here. The MCP endpoint is /mcp" } } as const;
 
-export function notAllowed(allow: string): (x: HttpExchange) => void {
-  return (x) => x.reply(405, { allow });
+export function notAllowed(allow: string): (exchange: HttpExchange) => void {
+  return (exchange) => exchange.reply(405, { allow });
 }

@@ -79,71 +79,73 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const shared = { proxies, unread, isStopping: false };
 
   const { access } = context;
-  const serveIf = (verdict: Verdict, x: HttpExchange, { serve, endpoint }: HttpRoute): void => {
-    if (!verdict.ok) return refuse(x, verdict);
+  const serveIf = (verdict: Verdict, exchange: HttpExchange, { serve, endpoint }: HttpRoute): void => {
+    if (!verdict.ok) return refuse(exchange, verdict);
     const place = access.placeOf(endpoint, verdict.principal);
     if (!place) {
       const scopes = access.scopesFor(endpoint, verdict.principal);
-      if (scopes.length > 0) return refuse(x, guards.main.insufficient(x, scopes));
-      return x.reply(404, JSON_HEADERS, JSON.stringify(NOTHING));
+      if (scopes.length > 0) return refuse(exchange, guards.main.insufficient(exchange, scopes));
+      return exchange.reply(404, JSON_HEADERS, JSON.stringify(NOTHING));
     }
-    x.place = place;
+    exchange.place = place;
     try {
-      serve(x, verdict.principal);
+      serve(exchange, verdict.principal);
     } catch (error) {
-      replyError(x, error);
+      replyError(exchange, error);
     }
   };
-  const admit = (x: HttpExchange, route: HttpRoute): void => {
+  const admit = (exchange: HttpExchange, route: HttpRoute): void => {
     // A POST may carry the answer that a running call waits for.
-    if (shared.isStopping && x.method !== "POST") return replyStopping(x);
+    if (shared.isStopping && exchange.method !== "POST") return replyStopping(exchange);
     const { client, handedOver, cors } = guards.main;
     // The replica that has the client adds these headers itself.
-    if (!x.isHandedOver) x.shared = cors.answer(x.header("origin"));
-    const verdict = x.isHandedOver ? handedOver(x) : client(x);
-    if (verdict instanceof Promise) void verdict.then((late) => serveIf(late, x, route));
-    else serveIf(verdict, x, route);
+    if (!exchange.isHandedOver) exchange.shared = cors.answer(exchange.header("origin"));
+    const verdict = exchange.isHandedOver ? handedOver(exchange) : client(exchange);
+    if (verdict instanceof Promise) void verdict.then((late) => serveIf(late, exchange, route));
+    else serveIf(verdict, exchange, route);
   };
 
   const reading = { ...context, bodies, answersHere: true };
   const bySession = (serve: Serve): Serve => {
     if (!toOwner) return serve;
-    return toOwner.session(legacy.named, context.continuity, (x, principal) => {
-      if (!x.isHandedOver) legacy.hold(x);
-      serve(x, principal);
+    return toOwner.session(legacy.named, context.continuity, (exchange, principal) => {
+      if (!exchange.isHandedOver) legacy.hold(exchange);
+      serve(exchange, principal);
     });
   };
-  const post = bySession((x, principal) => {
-    readJson({ x, principal }, reading, (body) => {
-      const incoming = classifyIncoming(body, x.header(VERSION_HEADER));
+  const post = bySession((exchange, principal) => {
+    readJson({ exchange, principal }, reading, (body) => {
+      const incoming = classifyIncoming(body, exchange.header(VERSION_HEADER));
       const late = shared.isStopping ? requestIn(incoming) : undefined;
-      if (late !== undefined) return replyStopping(x, late);
-      if ("batch" in incoming) legacy.batch(x, incoming.batch, principal);
-      else if (incoming.era === "modern") modern.post(x, incoming.message, principal);
-      else legacy.post(x, incoming.message, principal);
+      if (late !== undefined) return replyStopping(exchange, late);
+      if ("batch" in incoming) legacy.batch(exchange, incoming.batch, principal);
+      else if (incoming.era === "modern") modern.post(exchange, incoming.message, principal);
+      else legacy.post(exchange, incoming.message, principal);
     });
-    if (x.hold) legacy.arrives(x, principal);
+    if (exchange.hold) legacy.arrives(exchange, principal);
   });
-  const get = bySession((x, principal) => legacy.get(x, principal));
-  const end = bySession((x, principal) => legacy.delete(x, principal));
-  const sent: Serve = (x, principal) => sse.post(x, principal);
+  const get = bySession((exchange, principal) => legacy.get(exchange, principal));
+  const end = bySession((exchange, principal) => legacy.delete(exchange, principal));
+  const sent: Serve = (exchange, principal) => sse.post(exchange, principal);
   const message = toOwner?.stream(sse.named, sent) ?? sent;
   const endpointRoutes = {
     post,
-    get: (x: HttpExchange, principal: Principal) => (isModern(x) ? postOnly(x) : get(x, principal)),
-    delete: (x: HttpExchange, principal: Principal) => (isModern(x) ? postOnly(x) : end(x, principal)),
+    get: (exchange: HttpExchange, principal: Principal) =>
+      isModern(exchange) ? postOnly(exchange) : get(exchange, principal),
+    delete: (exchange: HttpExchange, principal: Principal) =>
+      isModern(exchange) ? postOnly(exchange) : end(exchange, principal),
   };
 
   const mainPost: HttpRoute = { serve: post, endpoint: "" };
 
-  const exchange = (incoming: IncomingMessage, outgoing: ServerResponse): HttpExchange =>
+  const toExchange = (incoming: IncomingMessage, outgoing: ServerResponse): HttpExchange =>
     new NodeExchange(incoming, outgoing, shared);
   const routes = {
     admit,
-    exchange,
+    toExchange,
     endpoint: endpointRoutes,
-    sse: { get: (x, principal) => sse.get(x, principal), post: message },
-  } satisfies Pick<AppOptions, "admit" | "exchange" | "endpoint" | "sse">;
+    sse: { get: (exchange, principal) => sse.get(exchange, principal), post: message },
+  } satisfies Pick<AppOptions, "admit" | "toExchange" | "endpoint" | "sse">;
   const serveDirectly = createDirectRoutes({ ...options, ...routes });
 
   /** Where requests came from that another worker handed over. */
@@ -166,7 +168,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       ({ listener } = await apps[address]());
     } catch (error) {
       const why = `The gateway's program files can no longer be read; restart the gateway (${messageOf(error)})`;
-      return replyError(exchange(incoming, outgoing), new GoblinError("INTERNAL_ERROR", why));
+      return replyError(toExchange(incoming, outgoing), new GoblinError("INTERNAL_ERROR", why));
     }
     // If the client disconnected while Hono was loading, its `close` event has already fired.
     if (outgoing.destroyed) return;
@@ -186,20 +188,20 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       Object.assign(incoming.socket, { encrypted: context.config.current.gateway.tls !== undefined });
       return void serveByApp("main", incoming, outgoing);
     }
-    const x = new NodeExchange(incoming, outgoing, {
+    const exchange = new NodeExchange(incoming, outgoing, {
       ...shared,
       isStopping: false,
       handedFrom: network,
     });
     // At once: whether it is admitted may take a while to know.
-    legacy.hold(x);
-    const method = x.method.toLowerCase();
-    const endpoint = endpointOf(x.path, "/mcp");
+    legacy.hold(exchange);
+    const method = exchange.method.toLowerCase();
+    const endpoint = endpointOf(exchange.path, "/mcp");
     const serve = Object.hasOwn(endpointRoutes, method) ? endpointRoutes[method as "post"] : undefined;
-    const channel = method === "post" ? endpointOf(x.path, "/messages") : undefined;
-    if (endpoint !== undefined && serve) admit(x, { serve, endpoint });
-    else if (channel !== undefined) admit(x, { serve: message, endpoint: channel });
-    else x.reply(404, JSON_HEADERS, JSON.stringify(NOTHING));
+    const channel = method === "post" ? endpointOf(exchange.path, "/messages") : undefined;
+    if (endpoint !== undefined && serve) admit(exchange, { serve, endpoint });
+    else if (channel !== undefined) admit(exchange, { serve: message, endpoint: channel });
+    else exchange.reply(404, JSON_HEADERS, JSON.stringify(NOTHING));
   };
   cluster?.use({
     serve: serveHandedOver,
@@ -221,9 +223,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       const endpoint = method === "POST" ? endpointOf(url, "/mcp") : undefined;
       if (endpoint === undefined) {
         if (serveDirectly(incoming, outgoing)) return;
-        if (toFirst) toFirst(exchange(incoming, outgoing));
+        if (toFirst) toFirst(toExchange(incoming, outgoing));
         else void serveByApp("main", incoming, outgoing);
-      } else admit(exchange(incoming, outgoing), endpoint === "" ? mainPost : { serve: post, endpoint });
+      } else admit(toExchange(incoming, outgoing), endpoint === "" ? mainPost : { serve: post, endpoint });
     },
     attach: (incoming, socket, head) => attached.connect(incoming, socket, head),
     drain() {
@@ -260,14 +262,14 @@ function isMcp({ method, url = "/" }: IncomingMessage): boolean {
 }
 
 /** Without a body, the header is all there is to go by. */
-function isModern(x: HttpExchange): boolean {
-  return headerEra(x.header(VERSION_HEADER)) === "modern";
+function isModern(exchange: HttpExchange): boolean {
+  return headerEra(exchange.header(VERSION_HEADER)) === "modern";
 }
 
 const postOnly = notAllowed("POST");
 
-function refuse(x: HttpExchange, { status, message, challenge }: Denial): void {
+function refuse(exchange: HttpExchange, { status, message, challenge }: Denial): void {
   const headers = challenge === undefined ? JSON_HEADERS : { ...JSON_HEADERS, "www-authenticate": challenge };
   const error = { code: errorTable.INVALID_REQUEST.rpc, message };
-  x.reply(status, headers, JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+  exchange.reply(status, headers, JSON.stringify({ jsonrpc: "2.0", id: null, error }));
 }

@@ -12,7 +12,7 @@ import { bodyTooLarge } from "../../mcp/protocol/limit-exceeded.ts";
 import type { Principal } from "../../mcp/protocol/principal.ts";
 import { type BodyBudget, bodiesTooLarge, SMALL_BODY } from "../bodies/body-budget.ts";
 import { bodyInSlices, LARGE_BODY, parseProblem } from "../bodies/large-body.ts";
-import { Oversized } from "../bodies/oversized.ts";
+import { OversizedBody } from "../bodies/oversized.ts";
 import type { IncomingBody } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -24,7 +24,7 @@ const CONTAINER_BYTES = 40;
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
 export interface Sender {
-  readonly x: HttpExchange;
+  readonly exchange: HttpExchange;
   readonly principal: Principal;
 }
 
@@ -39,30 +39,30 @@ export interface ReadOptions extends Pick<FrontContext, "config" | "onLimit"> {
  * goes on after that is told to the hold of the exchange.
  */
 export function readJson(
-  { x, principal }: Sender,
+  { exchange, principal }: Sender,
   { config, onLimit, bodies, answersHere = false }: ReadOptions,
   take: (body: IncomingBody) => void,
 ): void {
-  const type = x.header("content-type") ?? "";
+  const type = exchange.header("content-type") ?? "";
   if (type !== "application/json" && !JSON_TYPE.test(type)) {
-    return replyError(x, new GoblinError("UNSUPPORTED_MEDIA_TYPE", "Content-Type must be application/json"));
+    return replyError(exchange, new GoblinError("UNSUPPORTED_MEDIA_TYPE", "Content-Type must be application/json"));
   }
   const { bodyBytes } = config.current.limits;
   // Also without a length.
-  if (!(Number(x.header("content-length")) <= SMALL_BODY)) {
-    const hold = bodies.hold(principal.id || x.network);
-    x.hold = hold;
-    x.onDone(() => hold.read());
+  if (!(Number(exchange.header("content-length")) <= SMALL_BODY)) {
+    const hold = bodies.hold(principal.id || exchange.network);
+    exchange.hold = hold;
+    exchange.onDone(() => hold.read());
   }
   const refuse = (error: GoblinError, id?: number): void => {
     onLimit("bodyBytes");
-    if (answersHere && id !== undefined) replyAnswer(x, id, failure(error));
-    else replyError(x, error);
+    if (answersHere && id !== undefined) replyAnswer(exchange, id, failure(error));
+    else replyError(exchange, error);
   };
-  x.body(bodyBytes, (bytes, id) => {
-    if (!bytes) return refuse(x.hold?.isRefused ? bodiesTooLarge(bodyBytes) : bodyTooLarge(bodyBytes), id);
+  exchange.body(bodyBytes, (bytes, id) => {
+    if (!bytes) return refuse(exchange.hold?.isRefused ? bodiesTooLarge(bodyBytes) : bodyTooLarge(bodyBytes), id);
     if (bytes.length > LARGE_BODY) {
-      readLarge(bytes, x, { take, refuse: () => refuse(bodiesTooLarge(bodyBytes), idIn(bytes)) });
+      readLarge(bytes, exchange, { take, refuse: () => refuse(bodiesTooLarge(bodyBytes), idIn(bytes)) });
       return;
     }
     let body: IncomingBody;
@@ -70,9 +70,9 @@ export function readJson(
       const text = textOf(bytes);
       body = { value: JSON.parse(text), text };
     } catch (error) {
-      return replyError(x, parseProblem(error, "the body"));
+      return replyError(exchange, parseProblem(error, "the body"));
     }
-    hand(body, x, take);
+    hand(body, exchange, take);
   });
 }
 
@@ -82,36 +82,37 @@ interface LargeOptions {
   readonly refuse: () => void;
 }
 
-function readLarge(bytes: Buffer, x: HttpExchange, { take, refuse }: LargeOptions): void {
+function readLarge(bytes: Buffer, exchange: HttpExchange, { take, refuse }: LargeOptions): void {
   let isGone = false;
-  x.onAbort(() => {
+  exchange.onAbort(() => {
     isGone = true;
   });
   // Objects and arrays count against the account as well, before they are made.
-  const mayHave = (containers: number): boolean => !isGone && (!x.hold || x.hold.take(containers * CONTAINER_BYTES));
+  const mayHave = (containers: number): boolean =>
+    !isGone && (!exchange.hold || exchange.hold.take(containers * CONTAINER_BYTES));
   const parsed = inSlices(bodyInSlices(bytes, mayHave));
-  x.hold?.until(parsed);
+  exchange.hold?.until(parsed);
   parsed.then(
-    (body) => isGone || hand(body, x, take),
+    (body) => isGone || hand(body, exchange, take),
     (error) => {
-      if (x.hold?.isRefused) refuse();
-      else replyError(x, parseProblem(error, "the body"));
+      if (exchange.hold?.isRefused) refuse();
+      else replyError(exchange, parseProblem(error, "the body"));
     },
   );
 }
 
 /** The id of the request, if it can be read at the edges. */
 function idIn(bytes: Buffer): number | undefined {
-  const edges = new Oversized(bytes);
+  const edges = new OversizedBody(bytes);
   edges.push(bytes);
   return edges.id;
 }
 
-function hand(body: IncomingBody, x: HttpExchange, take: (body: IncomingBody) => void): void {
+function hand(body: IncomingBody, exchange: HttpExchange, take: (body: IncomingBody) => void): void {
   try {
     take(body);
   } catch (error) {
-    replyError(x, error);
+    replyError(exchange, error);
   }
-  x.hold?.read();
+  exchange.hold?.read();
 }

@@ -11,27 +11,27 @@ import { type Body, type HttpExchange, JSON_HEADERS } from "./exchange.ts";
 const RETRY_AFTER = "2";
 
 export function replyAnswer(
-  x: HttpExchange,
+  exchange: HttpExchange,
   id: Id | null,
   answer: Answer,
   headers?: Readonly<Record<string, string>>,
 ): void {
   const head = answerHead(id, answer);
   const body: Body = typeof answer.raw === "string" ? `${head}${answer.raw}}` : [head, answer.raw, "}"];
-  x.reply(200, headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body);
+  exchange.reply(200, headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body);
 }
 
 /** The status is the one of the error's code. */
-export function replyError(x: HttpExchange, error: unknown, id: Id | null = null): void {
+export function replyError(exchange: HttpExchange, error: unknown, id: Id | null = null): void {
   const known = asGoblinError(error);
-  x.reply(errorTable[known.code].http, JSON_HEADERS, answerText(id, failure(known)));
+  exchange.reply(errorTable[known.code].http, JSON_HEADERS, answerText(id, failure(known)));
 }
 
 /** Refuses a request that came too late for a gateway that stops. Nothing of it has run. */
-export function replyStopping(x: HttpExchange, id: Id | null = null): void {
+export function replyStopping(exchange: HttpExchange, id: Id | null = null): void {
   const error = new GoblinError("BACKEND_UNAVAILABLE", "The gateway is shutting down; send the request again");
   const headers = { ...JSON_HEADERS, "retry-after": RETRY_AFTER, connection: "close" };
-  x.reply(errorTable[error.code].http, headers, answerText(id, failure(error)));
+  exchange.reply(errorTable[error.code].http, headers, answerText(id, failure(error)));
 }
 
 /**
@@ -43,8 +43,8 @@ export function requestIn(incoming: Incoming): Id | null | undefined {
   return incoming.batch.messages().some(({ kind }) => kind === "request") ? null : undefined;
 }
 
-export function accepts(x: HttpExchange, type: string): boolean {
-  const accept = x.header("accept");
+export function accepts(exchange: HttpExchange, type: string): boolean {
+  const accept = exchange.header("accept");
   return (
     accept === undefined ||
     accept.includes(type) ||

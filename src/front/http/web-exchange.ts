@@ -6,7 +6,7 @@
 import { Pieces } from "../../lib/structures/pieces.ts";
 import { EVERYWHERE } from "../../mcp/protocol/principal.ts";
 import type { BodyHold } from "../bodies/body-budget.ts";
-import { EDGE, Oversized, READ_ON } from "../bodies/oversized.ts";
+import { EDGE, OversizedBody, READ_ON } from "../bodies/oversized.ts";
 import type { Body, HttpExchange, RawStream, StreamEvents } from "./exchange.ts";
 
 export class WebExchange implements HttpExchange {
@@ -45,15 +45,15 @@ export class WebExchange implements HttpExchange {
   body(limit: number, done: (body: Buffer | undefined, id?: number) => void): void {
     // A client that disconnects gets no answer.
     this.#read(limit).then(
-      (read) => (read instanceof Oversized ? done(undefined, read.id) : done(read)),
+      (read) => (read instanceof OversizedBody ? done(undefined, read.id) : done(read)),
       () => {},
     );
   }
 
-  async #read(bodyBytes: number): Promise<Buffer | Oversized> {
+  async #read(bodyBytes: number): Promise<Buffer | OversizedBody> {
     let limit = bodyBytes;
     const kept = new Pieces();
-    let over: Oversized | undefined;
+    let over: OversizedBody | undefined;
     let size = 0;
     for await (const part of this.#request.body ?? []) {
       const chunk = Buffer.from(part);
@@ -61,7 +61,7 @@ export class WebExchange implements HttpExchange {
       if (size <= limit && this.hold && !this.hold.take(chunk.length)) limit = 0;
       if (size <= limit) kept.add(chunk);
       else {
-        over ??= new Oversized(kept.size > 0 ? kept.head(EDGE) : chunk);
+        over ??= new OversizedBody(kept.size > 0 ? kept.head(EDGE) : chunk);
         over.push(chunk);
         kept.clear();
         if (size > bodyBytes * READ_ON) break;

@@ -44,7 +44,7 @@ export class LegacyHttp {
   readonly #moved = new MovedSessions((id, { inFlight }) => inFlight === 0 && !this.#underWay.has(id));
   /** What names a session, and whether this process has it. */
   readonly named = {
-    idOf: (x: HttpExchange): string | undefined => x.header(SESSION_HEADER),
+    idOf: (exchange: HttpExchange): string | undefined => exchange.header(SESSION_HEADER),
     isOpen: (id: string): boolean => this.#sessions.has(id),
   };
 
@@ -68,11 +68,11 @@ export class LegacyHttp {
   }
 
   /** Counts a request of a session as under way until it is answered. */
-  hold(x: HttpExchange): void {
-    const id = x.header(SESSION_HEADER);
-    if (id === undefined || x.method === "GET") return;
+  hold(exchange: HttpExchange): void {
+    const id = exchange.header(SESSION_HEADER);
+    if (id === undefined || exchange.method === "GET") return;
     this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1);
-    x.onDone(() => {
+    exchange.onDone(() => {
       const others = this.#underWay.get(id)! - 1;
       if (others > 0) this.#underWay.set(id, others);
       else this.#underWay.delete(id);
@@ -113,51 +113,56 @@ export class LegacyHttp {
   }
 
   /** A large message is being read. Its request can be cancelled before it is known. */
-  arrives(x: HttpExchange, principal: Principal): void {
-    const session = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
-    if (session?.principal !== principal.id || session.endpoint !== x.place.endpoint) return;
+  arrives(exchange: HttpExchange, principal: Principal): void {
+    const session = this.#sessions.get(exchange.header(SESSION_HEADER) ?? "");
+    if (session?.principal !== principal.id || session.endpoint !== exchange.place.endpoint) return;
     const early = session.arrives();
-    this.#early.set(x, early);
-    x.onDone(() => session.arrived(early));
+    this.#early.set(exchange, early);
+    exchange.onDone(() => session.arrived(early));
   }
 
   /** Handles a POST of one message. */
-  post(x: HttpExchange, message: Inbound, principal: Principal): void {
+  post(exchange: HttpExchange, message: Inbound, principal: Principal): void {
     if (message.kind === "invalid") {
-      return replyError(x, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
+      return replyError(exchange, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
     }
-    if (!accepts(x, "application/json") && !accepts(x, "text/event-stream")) {
+    if (!accepts(exchange, "application/json") && !accepts(exchange, "text/event-stream")) {
       const wanted = "Accept must include application/json or text/event-stream";
-      return replyError(x, new GoblinError("NOT_ACCEPTABLE", wanted), message.kind === "request" ? message.id : null);
+      return replyError(
+        exchange,
+        new GoblinError("NOT_ACCEPTABLE", wanted),
+        message.kind === "request" ? message.id : null,
+      );
     }
-    if (message.kind === "request" && message.method === "initialize") return this.#initialize(x, message, principal);
-    const session = this.#session(x, principal, message.kind === "request" ? message.id : null);
+    if (message.kind === "request" && message.method === "initialize")
+      return this.#initialize(exchange, message, principal);
+    const session = this.#session(exchange, principal, message.kind === "request" ? message.id : null);
     if (!session) return;
     session.touch();
-    if (message.kind === "request") this.#request(x, session, message);
+    if (message.kind === "request") this.#request(exchange, session, message);
     else {
       takeMessage(this.#context, session, message);
-      x.reply(202, {});
+      exchange.reply(202, {});
     }
   }
 
-  get(x: HttpExchange, principal: Principal): void {
-    if (!accepts(x, "text/event-stream")) {
-      return replyError(x, new GoblinError("NOT_ACCEPTABLE", "Accept must include text/event-stream"));
+  get(exchange: HttpExchange, principal: Principal): void {
+    if (!accepts(exchange, "text/event-stream")) {
+      return replyError(exchange, new GoblinError("NOT_ACCEPTABLE", "Accept must include text/event-stream"));
     }
-    const session = this.#session(x, principal, null);
+    const session = this.#session(exchange, principal, null);
     if (!session) return;
     session.touch();
     const streams = this.#streamsOf(session);
-    const lastEventId = x.header("last-event-id");
+    const lastEventId = exchange.header("last-event-id");
     const outbox =
       (lastEventId !== undefined && streams.requests?.get(lastEventId.slice(0, lastEventId.lastIndexOf("-")))) ||
       streams.standing;
-    attach(x, { outbox, streams, lastEventId });
+    attach(exchange, { outbox, streams, lastEventId });
   }
 
-  delete(x: HttpExchange, principal: Principal): void {
-    const session = this.#session(x, principal, null);
+  delete(exchange: HttpExchange, principal: Principal): void {
+    const session = this.#session(exchange, principal, null);
     if (!session) return;
     const { continuity } = this.#context;
     this.#sessions.delete(this.#streamsOf(session).id);
@@ -166,8 +171,8 @@ export class LegacyHttp {
     // end after that: some clients stop reading answers when they send DELETE, and fail at one that
     // comes before its answer.
     void continuity.written().then(() => {
-      x.onDone(() => session.leave());
-      x.reply(204, {});
+      exchange.onDone(() => session.leave());
+      exchange.reply(204, {});
     });
   }
 
@@ -182,18 +187,18 @@ export class LegacyHttp {
     for (const session of this.#sessions.values()) if (!isLive(session.who)) this.#streamsOf(session).standing.cut();
   }
 
-  #initialize(x: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: Principal): void {
-    const open = this.#sessions.get(x.header(SESSION_HEADER) ?? "");
-    if (open?.principal === principal.id && open.endpoint === x.place.endpoint) {
+  #initialize(exchange: HttpExchange, message: Extract<Inbound, { kind: "request" }>, principal: Principal): void {
+    const open = this.#sessions.get(exchange.header(SESSION_HEADER) ?? "");
+    if (open?.principal === principal.id && open.endpoint === exchange.place.endpoint) {
       const why = "The session is initialized already: end it, or leave the Mcp-Session-Id header out";
-      return replyError(x, new GoblinError("INVALID_REQUEST", why), message.id);
+      return replyError(exchange, new GoblinError("INVALID_REQUEST", why), message.id);
     }
     try {
       const streams = this.#newStreams();
-      const account = principal.id || x.network;
+      const account = principal.id || exchange.network;
       const { session, answer } = openSession(this.#context, message.params, {
         principal,
-        place: x.place,
+        place: exchange.place,
         account,
         ...sinkFor(streams),
       });
@@ -201,11 +206,11 @@ export class LegacyHttp {
       const sealed = { key, principal: principal.id, endpoint, account, protocolVersion, capabilities, info, issued };
       const id = this.#context.continuity.seal(sealed);
       this.#register(session, streams, id);
-      const reply = (given: Answer): void => replyAnswer(x, message.id, given, { [SESSION_HEADER]: id });
+      const reply = (given: Answer): void => replyAnswer(exchange, message.id, given, { [SESSION_HEADER]: id });
       if (answer instanceof Promise) void answer.then(reply);
       else reply(answer);
     } catch (error) {
-      replyError(x, error, message.id);
+      replyError(exchange, error, message.id);
     }
   }
 
@@ -251,11 +256,11 @@ export class LegacyHttp {
     });
   }
 
-  #request(x: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
+  #request(exchange: HttpExchange, session: Session, message: Extract<Inbound, { kind: "request" }>): void {
     // First, as the reply may be a stream at once, and then the headers are gone.
-    const trace = traceOf(x);
-    const reply = new PostReply(x, this.#streamsOf(session));
-    const options = { message, to: reply, trace, early: x.hold && this.#early.get(x) };
+    const trace = traceOf(exchange);
+    const reply = new PostReply(exchange, this.#streamsOf(session));
+    const options = { message, to: reply, trace, early: exchange.hold && this.#early.get(exchange) };
     const work = answerRequest(this.#context, session, options).then((answer) => {
       try {
         reply.answer(message.id, answer);
@@ -263,19 +268,19 @@ export class LegacyHttp {
         reply.answer(message.id, failure(error));
       }
     });
-    x.hold?.until(work);
+    exchange.hold?.until(work);
   }
 
   /** Handles a POST of several messages. */
-  batch(x: HttpExchange, batch: Batch, principal: Principal): void {
-    const session = this.#session(x, principal, null);
+  batch(exchange: HttpExchange, batch: Batch, principal: Principal): void {
+    const session = this.#session(exchange, principal, null);
     if (!session) return;
     session.touch();
     const problem = batchProblem(this.#context, session, batch);
-    if (problem) return replyError(x, problem);
-    const reply = new PostReply(x, this.#streamsOf(session));
-    const work = answerBatch(this.#context, batch.messages(), { session, reply, early: this.#early.get(x) });
-    x.hold?.until(work);
+    if (problem) return replyError(exchange, problem);
+    const reply = new PostReply(exchange, this.#streamsOf(session));
+    const work = answerBatch(this.#context, batch.messages(), { session, reply, early: this.#early.get(exchange) });
+    exchange.hold?.until(work);
   }
 
   #leaveIdle(): void {
@@ -292,25 +297,29 @@ export class LegacyHttp {
   }
 
   /** Returns the session that the request names, or replies with an error. */
-  #session(x: HttpExchange, principal: Principal, id: Id | null): Session | undefined {
-    const sessionId = x.header(SESSION_HEADER);
+  #session(exchange: HttpExchange, principal: Principal, id: Id | null): Session | undefined {
+    const sessionId = exchange.header(SESSION_HEADER);
     if (sessionId === undefined) {
-      replyError(x, new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"), id);
+      replyError(
+        exchange,
+        new GoblinError("INVALID_REQUEST", "Mcp-Session-Id header is missing: initialize first"),
+        id,
+      );
       return undefined;
     }
-    const { place } = x;
+    const { place } = exchange;
     const session = this.#sessions.get(sessionId) ?? this.#resume(sessionId, principal, place);
     if (session?.principal !== principal.id || session.endpoint !== place.endpoint) {
       const { sessionIdleMs } = this.#context.config.current.limits;
       const why = `Session not found: initialize again. A session ends after ${sessionIdleMs} ms without traffic (limits.sessionIdleMs)`;
-      replyError(x, new GoblinError("SESSION_NOT_FOUND", why), id);
+      replyError(exchange, new GoblinError("SESSION_NOT_FOUND", why), id);
       return undefined;
     }
-    const version = x.header(VERSION_HEADER);
+    const version = exchange.header(VERSION_HEADER);
     if (version !== undefined && !legacyVersions.includes(version)) {
       const known = legacyVersions.join(", ");
       const message = `Unsupported protocol version ${version} in MCP-Protocol-Version (known: ${known})`;
-      replyError(x, new GoblinError("INVALID_REQUEST", message), id);
+      replyError(exchange, new GoblinError("INVALID_REQUEST", message), id);
       return undefined;
     }
     session.identify(principal, place);

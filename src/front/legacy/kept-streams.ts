@@ -9,7 +9,7 @@ import type { Outbox } from "../../mcp/outbound/outbox.ts";
 const RESUME_MS = 60_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
-interface Kept {
+interface RetainedStream {
   readonly bytes: number;
   readonly forget: () => void;
   readonly timer: NodeJS.Timeout;
@@ -17,7 +17,7 @@ interface Kept {
 
 export class KeptStreams {
   /** Oldest first. */
-  readonly #kept = new Map<Outbox, Kept>();
+  readonly #kept = new Map<Outbox, RetainedStream>();
   #bytes = 0;
 
   /** `forget` runs when the stream can no longer be resumed. */

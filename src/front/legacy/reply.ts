@@ -35,7 +35,7 @@ export interface Streams {
 }
 
 export class PostReply {
-  readonly #x: HttpExchange;
+  readonly #exchange: HttpExchange;
   readonly #streams: Streams;
   readonly #takesStream: boolean;
   #outbox: Outbox | undefined;
@@ -43,11 +43,11 @@ export class PostReply {
   #name = "";
   #answered = false;
 
-  constructor(x: HttpExchange, streams: Streams) {
-    this.#x = x;
+  constructor(exchange: HttpExchange, streams: Streams) {
+    this.#exchange = exchange;
     this.#streams = streams;
-    this.#takesStream = accepts(x, "text/event-stream");
-    if (this.#takesStream && !accepts(x, "application/json")) this.#open();
+    this.#takesStream = accepts(exchange, "text/event-stream");
+    if (this.#takesStream && !accepts(exchange, "application/json")) this.#open();
   }
 
   /**
@@ -65,8 +65,8 @@ export class PostReply {
     this.#answered = true;
     if (answer && !outbox) this.#reply(id, answer);
     else if (answer) this.#finish(outbox!, [answerText(id, answer)]);
-    else if (!outbox && this.#takesStream) this.#x.stream(STREAM_HEADERS, { drained() {}, closed() {} }).end();
-    else if (!outbox) this.#x.reply(202, {});
+    else if (!outbox && this.#takesStream) this.#exchange.stream(STREAM_HEADERS, { drained() {}, closed() {} }).end();
+    else if (!outbox) this.#exchange.reply(202, {});
     // A client would resume a stream with event ids that ended without an answer, again and again.
     else this.#finish(outbox, [answerText(id, failure(new GoblinError("CANCELLED", "Cancelled by the client")))]);
   }
@@ -74,20 +74,20 @@ export class PostReply {
   answers(texts: readonly string[]): void {
     this.#answered = true;
     if (this.#outbox) this.#finish(this.#outbox, texts);
-    else if (texts.length === 0) this.#x.reply(202, {});
-    else this.#x.reply(200, JSON_HEADERS, `[${texts.join(",")}]`);
+    else if (texts.length === 0) this.#exchange.reply(202, {});
+    else this.#exchange.reply(200, JSON_HEADERS, `[${texts.join(",")}]`);
   }
 
   #reply(id: Id, answer: Answer): void {
     const { length } = answer.raw;
-    if (length <= LARGE) return replyAnswer(this.#x, id, answer);
+    if (length <= LARGE) return replyAnswer(this.#exchange, id, answer);
     const { budget } = this.#streams;
     if (budget.isSpent) {
       budget.strike();
-      return replyAnswer(this.#x, id, failure(budget.error));
+      return replyAnswer(this.#exchange, id, failure(budget.error));
     }
-    this.#x.onDone(budget.hold(length));
-    replyAnswer(this.#x, id, answer);
+    this.#exchange.onDone(budget.hold(length));
+    replyAnswer(this.#exchange, id, answer);
   }
 
   #open(): Outbox {
@@ -96,7 +96,7 @@ export class PostReply {
     const opened = new Outbox({ budget: streams.budget, name: this.#name });
     streams.requests ??= new Map();
     streams.requests.set(this.#name, opened);
-    attach(this.#x, { outbox: opened, streams });
+    attach(this.#exchange, { outbox: opened, streams });
     this.#outbox = opened;
     return opened;
   }
@@ -116,9 +116,10 @@ export interface Attachment {
 }
 
 /** Connects an outbox to this exchange, starting after the last event that the client received. */
-export function attach(x: HttpExchange, { outbox, streams, lastEventId }: Attachment): void {
+export function attach(exchange: HttpExchange, { outbox, streams, lastEventId }: Attachment): void {
   const headers = { [SESSION_HEADER]: streams.id };
-  if (outbox === streams.standing) openEventStream(x, outbox, { headers, lastEventId, retryHint: streams.retryHint });
+  if (outbox === streams.standing)
+    openEventStream(exchange, outbox, { headers, lastEventId, retryHint: streams.retryHint });
   // The stream of a request ends with its answer: there is nothing to come back for.
-  else openEventStream(x, outbox, { headers, lastEventId, delivered: () => streams.kept.drop(outbox) });
+  else openEventStream(exchange, outbox, { headers, lastEventId, delivered: () => streams.kept.drop(outbox) });
 }

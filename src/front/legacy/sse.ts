@@ -37,7 +37,7 @@ export class SseFront {
   #isRefusing = false;
   /** What names a stream, and whether this process has it. */
   readonly named = {
-    idOf: (x: HttpExchange): string | undefined => x.query("sessionId"),
+    idOf: (exchange: HttpExchange): string | undefined => exchange.query("sessionId"),
     isOpen: (id: string): boolean => this.#open.has(id),
   };
 
@@ -46,11 +46,11 @@ export class SseFront {
     this.#reading = { ...context, bodies };
   }
 
-  get(x: HttpExchange, principal: Principal): void {
-    const account = principal.id || x.network;
-    const slot = this.#reserve(x, account);
+  get(exchange: HttpExchange, principal: Principal): void {
+    const account = principal.id || exchange.network;
+    const slot = this.#reserve(exchange, account);
     if (!slot) return;
-    const { place } = x;
+    const { place } = exchange;
     const id = this.#context.continuity.own(randomUUID());
     const outbox = new Outbox({ budget: UnreadBudget.of(this.#context) });
     const channel = new LegacyChannel({
@@ -65,7 +65,7 @@ export class SseFront {
     const { receiveMs } = this.#context.config.current.timeouts;
     const unused = setTimeout(() => channel.isOpen || outbox.end(), receiveMs).unref();
     this.#open.set(id, { channel, outbox, principal, endpoint: place.endpoint });
-    openEventStream(x, outbox, {
+    openEventStream(exchange, outbox, {
       keepAliveMs: KEEP_ALIVE_MS,
       retryHint: this.#context.retryHint,
       greeting: `event: endpoint\ndata: /messages${place.endpoint}?sessionId=${id}\n\n`,
@@ -77,34 +77,34 @@ export class SseFront {
     });
   }
 
-  post(x: HttpExchange, principal: Principal): void {
-    const id = x.query("sessionId");
+  post(exchange: HttpExchange, principal: Principal): void {
+    const id = exchange.query("sessionId");
     if (id === undefined)
-      return replyError(x, new GoblinError("INVALID_REQUEST", "The sessionId parameter is missing"));
+      return replyError(exchange, new GoblinError("INVALID_REQUEST", "The sessionId parameter is missing"));
     const open = this.#open.get(id);
-    if (open?.principal.id !== principal.id || open.endpoint !== x.place.endpoint) {
-      return replyError(x, new GoblinError("SESSION_NOT_FOUND", "Session not found: open /sse again"));
+    if (open?.principal.id !== principal.id || open.endpoint !== exchange.place.endpoint) {
+      return replyError(exchange, new GoblinError("SESSION_NOT_FOUND", "Session not found: open /sse again"));
     }
     const { channel } = open;
     let large: LargeMessage | undefined;
-    readJson({ x, principal }, this.#reading, (body) => {
+    readJson({ exchange, principal }, this.#reading, (body) => {
       const incoming = classifyIncoming(body);
       const late = this.#isRefusing ? requestIn(incoming) : undefined;
-      if (late !== undefined) return replyStopping(x, late);
-      channel.identify(principal, x.place);
-      x.reply(202, {});
+      if (late !== undefined) return replyStopping(exchange, late);
+      channel.identify(principal, exchange.place);
+      exchange.reply(202, {});
       if ("batch" in incoming) channel.takeBatch(incoming.batch, large);
       else channel.take(incoming.message, large);
     });
-    if (!x.hold) return;
-    large = { hold: x.hold, early: channel.arrives((done) => x.onDone(done)) };
+    if (!exchange.hold) return;
+    large = { hold: exchange.hold, early: channel.arrives((done) => exchange.onDone(done)) };
   }
 
-  #reserve(x: HttpExchange, account: string): (() => void) | undefined {
+  #reserve(exchange: HttpExchange, account: string): (() => void) | undefined {
     try {
       return this.#context.sessions.reserve(account);
     } catch (error) {
-      replyError(x, error);
+      replyError(exchange, error);
       return undefined;
     }
   }

@@ -11,7 +11,7 @@ import type { BodyHold } from "../bodies/body-budget.ts";
 import { cancelWords } from "../cancel-words.ts";
 import type { EraChannel } from "../classify.ts";
 import type { FrontContext } from "../context.ts";
-import { type Listen, openListen } from "./listen.ts";
+import { type ListenStream, openListen } from "./listen.ts";
 import { envelopeProblem, ModernFront } from "./requests.ts";
 
 type RequestMessage = Extract<Inbound, { kind: "request" }>;
@@ -34,7 +34,7 @@ export class ModernChannel implements EraChannel {
   readonly #write: (text: string) => void;
   /** The function that cancels each request in flight. */
   readonly #open = new Map<Id, (words?: string) => void>();
-  readonly #listens = new Set<Listen>();
+  readonly #listens = new Set<ListenStream>();
   /** One party, since only one client can write to this channel. */
   readonly #party = `channel:${randomUUID()}`;
 

@@ -19,7 +19,7 @@ import type { HttpExchange } from "../http/exchange.ts";
 import { accepts, replyAnswer, replyError } from "../http/reply.ts";
 import { traceOf } from "../http/trace.ts";
 import type { ToOwner } from "../to-owner.ts";
-import { type Listen, openListen } from "./listen.ts";
+import { type ListenStream, openListen } from "./listen.ts";
 import { envelopeProblem, ModernFront } from "./requests.ts";
 
 const VERSION_HEADER = "mcp-protocol-version";
@@ -40,7 +40,7 @@ export class ModernHttp {
   readonly #context: FrontContext;
   readonly #front: ModernFront;
   /** The open listen requests and streams, each with its principal. */
-  readonly #listens = new Map<Listen, Principal>();
+  readonly #listens = new Map<ListenStream, Principal>();
   readonly #streams = new Map<Outbox, Principal>();
   readonly #budgets: AccountBudgets;
 
@@ -54,35 +54,41 @@ export class ModernHttp {
     this.#front = new ModernFront(context);
   }
 
-  post(x: HttpExchange, message: Inbound, principal: Principal): void {
+  post(exchange: HttpExchange, message: Inbound, principal: Principal): void {
     switch (message.kind) {
       case "invalid":
-        return replyError(x, new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`), message.id);
+        return replyError(
+          exchange,
+          new GoblinError("INVALID_REQUEST", `Invalid request: ${message.reason}`),
+          message.id,
+        );
       case "response":
-        return replyError(x, new GoblinError("INVALID_REQUEST", "Answers cannot be posted in this version"));
+        return replyError(exchange, new GoblinError("INVALID_REQUEST", "Answers cannot be posted in this version"));
       case "notification":
-        return x.reply(202, {});
+        return exchange.reply(202, {});
       case "request": {
-        const viewer = { key: "", visibility: x.place.visibility };
+        const viewer = { key: "", visibility: exchange.place.visibility };
         const { directory } = this.#context;
         const schemaOf = (tool: string): unknown => directory.inputSchema(tool, viewer);
         const problem =
-          versionMismatch(x, message) ?? envelopeProblem(message.params) ?? headerProblem(x, message, schemaOf);
-        if (problem) return replyError(x, problem, message.id);
+          versionMismatch(exchange, message) ??
+          envelopeProblem(message.params) ??
+          headerProblem(exchange, message, schemaOf);
+        if (problem) return replyError(exchange, problem, message.id);
         const isListen = message.method === "subscriptions/listen";
         if (!isListen && !this.#front.knows(message.method, viewer)) {
           const error = new GoblinError("METHOD_NOT_FOUND", `Method not found: ${message.method.slice(0, 100)}`);
-          return replyError(x, error, message.id);
+          return replyError(exchange, error, message.id);
         }
         const serve = (): void =>
-          isListen ? this.#listen(x, message, principal) : this.#request(x, message, principal);
-        const passed = this.#toOwner?.read(x, placeOf(message.params), {
+          isListen ? this.#listen(exchange, message, principal) : this.#request(exchange, message, principal);
+        const passed = this.#toOwner?.read(exchange, placeOf(message.params), {
           principal,
           id: message.id,
           body: message.text,
         });
         if (!passed) return serve();
-        x.hold?.until(passed);
+        exchange.hold?.until(passed);
         void passed.then((isDone) => isDone || serve());
       }
     }
@@ -99,22 +105,22 @@ export class ModernHttp {
     for (const [stream, principal] of this.#streams) if (!isValid(principal)) stream.cut();
   }
 
-  #request(x: HttpExchange, message: RequestMessage, principal: Principal): void {
+  #request(exchange: HttpExchange, message: RequestMessage, principal: Principal): void {
     let stream: Outbox | undefined;
-    const account = principal.id || x.network;
+    const account = principal.id || exchange.network;
     const answered = this.#front.answer(message, {
       principal,
-      place: x.place,
+      place: exchange.place,
       account,
-      trace: traceOf(x),
-      hold: x.hold,
-      onAbort: (listener) => x.onAbort(listener),
+      trace: traceOf(exchange),
+      hold: exchange.hold,
+      onAbort: (listener) => exchange.onAbort(listener),
       emit: (text) => {
-        if (accepts(x, "text/event-stream")) stream ??= this.#open(x, principal, account);
+        if (accepts(exchange, "text/event-stream")) stream ??= this.#open(exchange, principal, account);
         stream?.push(text);
       },
     });
-    x.hold?.until(answered);
+    exchange.hold?.until(answered);
     void answered.then((answer) => {
       if (stream) {
         stream.push(answerText(message.id, answer));
@@ -122,29 +128,29 @@ export class ModernHttp {
         return;
       }
       const status = answer.ok ? undefined : REFUSED.get(answer.code);
-      if (status === undefined) this.#reply(x, answer, { id: message.id, account });
-      else x.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
+      if (status === undefined) this.#reply(exchange, answer, { id: message.id, account });
+      else exchange.reply(status, { "content-type": "application/json" }, answerText(message.id, answer));
     });
   }
 
-  #reply(x: HttpExchange, answer: Answer, { id, account }: { readonly id: Id; readonly account: string }): void {
+  #reply(exchange: HttpExchange, answer: Answer, { id, account }: { readonly id: Id; readonly account: string }): void {
     const { length } = answer.raw;
-    if (length <= LARGE) return replyAnswer(x, id, answer);
+    if (length <= LARGE) return replyAnswer(exchange, id, answer);
     const { budget, leave } = this.#budgets.enter(account);
     if (budget.isSpent) {
       budget.strike();
       leave();
-      return replyAnswer(x, id, failure(budget.error));
+      return replyAnswer(exchange, id, failure(budget.error));
     }
     const read = budget.hold(length);
-    x.onDone(() => {
+    exchange.onDone(() => {
       read();
       leave();
     });
-    replyAnswer(x, id, answer);
+    replyAnswer(exchange, id, answer);
   }
 
-  #open(x: HttpExchange, principal: Principal, account: string): Outbox {
+  #open(exchange: HttpExchange, principal: Principal, account: string): Outbox {
     const { budget, leave } = this.#budgets.enter(account);
     const stream = new Outbox({ budget });
     this.#streams.set(stream, principal);
@@ -152,21 +158,21 @@ export class ModernHttp {
       this.#streams.delete(stream);
       leave();
     };
-    openEventStream(x, stream, { keepAliveMs: KEEP_ALIVE_MS, closed });
+    openEventStream(exchange, stream, { keepAliveMs: KEEP_ALIVE_MS, closed });
     return stream;
   }
 
-  #listen(x: HttpExchange, message: RequestMessage, principal: Principal): void {
-    const account = principal.id || x.network;
+  #listen(exchange: HttpExchange, message: RequestMessage, principal: Principal): void {
+    const account = principal.id || exchange.network;
     let slot: () => void;
     try {
       slot = this.#context.sessions.reserve(account);
     } catch (error) {
-      return replyError(x, error, message.id);
+      return replyError(exchange, error, message.id);
     }
     const { budget, leave } = this.#budgets.enter(account);
     const stream = new Outbox({ budget });
-    openEventStream(x, stream, {
+    openEventStream(exchange, stream, {
       keepAliveMs: KEEP_ALIVE_MS,
       retryHint: this.#context.retryHint,
       closed: () => {
@@ -180,7 +186,7 @@ export class ModernHttp {
       id: message.id,
       params: message.params,
       principal,
-      place: x.place,
+      place: exchange.place,
       account,
       write: (text) => stream.push(text),
       ended: () => {
@@ -202,31 +208,31 @@ function placeOf({ requestState, taskId, notifications }: Params): string | unde
 }
 
 /** Checked before version support: if header and body disagree, neither is authoritative. */
-function versionMismatch(x: HttpExchange, message: RequestMessage): GoblinError | undefined {
+function versionMismatch(exchange: HttpExchange, message: RequestMessage): GoblinError | undefined {
   const version = metaOf(message.params)?.[PROTOCOL_VERSION];
-  const header = x.header(VERSION_HEADER)?.trim();
+  const header = exchange.header(VERSION_HEADER)?.trim();
   if (typeof version !== "string" || header === version) return undefined;
   return mismatch("MCP-Protocol-Version", header, version);
 }
 
 /** Checks that the other headers match the body. */
 function headerProblem(
-  x: HttpExchange,
+  exchange: HttpExchange,
   message: RequestMessage,
   schemaOf: (tool: string) => unknown,
 ): GoblinError | undefined {
-  const method = x.header("mcp-method")?.trim();
+  const method = exchange.header("mcp-method")?.trim();
   if (method !== message.method) return mismatch("Mcp-Method", method, message.method);
   const field = nameFields.get(message.method);
   const named = field === undefined ? undefined : message.params[field];
   if (typeof named !== "string") return undefined;
-  const name = x.header("mcp-name");
+  const name = exchange.header("mcp-name");
   if (name === undefined || decodeHeader(name) !== named) return mismatch("Mcp-Name", name, named);
   if (message.method !== "tools/call") return undefined;
   for (const { header: mirrored, path } of mirrorsOf(schemaOf(named))) {
     const wanted = mirroredValue(message.params["arguments"], path);
     if (wanted === undefined) continue;
-    const given = x.header(MIRROR_PREFIX + mirrored);
+    const given = exchange.header(MIRROR_PREFIX + mirrored);
     const decoded = given === undefined ? undefined : decodeHeader(given);
     if (decoded === undefined || !sameValue(decoded, wanted)) return mismatch(`Mcp-Param-${mirrored}`, given, wanted);
   }

@@ -30,7 +30,7 @@ export interface ListenOptions {
   readonly ended: () => void;
 }
 
-export interface Listen {
+export interface ListenStream {
   /** Ends it from the gateway's side, with a result. */
   end(): void;
   /** Stops it because the client has disconnected. */
@@ -40,7 +40,7 @@ export interface Listen {
 export function openListen(
   context: FrontContext,
   { id, params, principal, place, account, write, ended }: ListenOptions,
-): Listen {
+): ListenStream {
   const clientKey = `listen:${randomUUID()}`;
   let open = true;
   const { endpoint } = place;

@@ -8,7 +8,7 @@ import { atTurnEnd, type TurnEndTask } from "../../../lib/timing/turn-end.ts";
 import { errorTable } from "../../../mcp/protocol/errors.ts";
 import { EVERYWHERE } from "../../../mcp/protocol/principal.ts";
 import type { BodyHold } from "../../bodies/body-budget.ts";
-import { EDGE, Oversized, READ_ON } from "../../bodies/oversized.ts";
+import { EDGE, OversizedBody, READ_ON } from "../../bodies/oversized.ts";
 import { pacedReads } from "../../bodies/paced-reads.ts";
 import { pathOf } from "../../path.ts";
 import type { TrustedProxies } from "../../trusted-proxies.ts";
@@ -18,7 +18,7 @@ import { hasFastPath } from "./fast-path.ts";
 import { endInOneWrite } from "./node-members.ts";
 import { NodeStream } from "./node-stream.ts";
 import { IDLE_MS, OpenConnections } from "./open-connections.ts";
-import { StallWatch, type Unread } from "./stall-watch.ts";
+import { StallWatch, type UnreadLimit } from "./stall-watch.ts";
 
 /** Larger answers do not fit into the socket's buffers. */
 const LARGE = 256 * 1024;
@@ -48,7 +48,7 @@ const DELIVERED_MS = 1000;
 
 /** What all exchanges share. */
 export interface ExchangeOptions {
-  readonly unread: Unread;
+  readonly unread: UnreadLimit;
   readonly proxies: TrustedProxies;
   /** Whether the gateway stops, so that clients must not use their connections again. */
   readonly isStopping?: boolean | undefined;
@@ -122,7 +122,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
     const paced = hold && pacedReads(request);
     let first: Buffer | undefined;
     let all: Pieces | undefined;
-    let over: Oversized | undefined;
+    let over: OversizedBody | undefined;
     let size = 0;
     let chunks = 0;
     let isTiny = false;
@@ -141,7 +141,7 @@ export class NodeExchange implements HttpExchange, TurnEndTask {
       if (grows && size <= limit && !grows.take(chunk.length)) limit = 0;
       if (size > limit) {
         if (size - chunk.length > most) return;
-        over ??= new Oversized(all?.head(EDGE) ?? first ?? chunk);
+        over ??= new OversizedBody(all?.head(EDGE) ?? first ?? chunk);
         over.push(chunk);
         first = all = undefined;
         if (size > most) {

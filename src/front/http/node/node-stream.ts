@@ -4,17 +4,17 @@
  */
 import type { ServerResponse } from "node:http";
 import type { RawStream, StreamEvents } from "../exchange.ts";
-import { StallWatch, type Unread } from "./stall-watch.ts";
+import { StallWatch, type UnreadLimit } from "./stall-watch.ts";
 
 export class NodeStream implements RawStream {
   readonly #response: ServerResponse;
-  readonly #unread: Unread;
+  readonly #unread: UnreadLimit;
   readonly #events: StreamEvents;
   /** Made when the client is first slow: most streams carry little. */
   #stalls: StallWatch | undefined;
   #isStuck = false;
 
-  constructor(response: ServerResponse, unread: Unread, events: StreamEvents) {
+  constructor(response: ServerResponse, unread: UnreadLimit, events: StreamEvents) {
     this.#response = response;
     this.#unread = unread;
     this.#events = events;

@@ -35,7 +35,7 @@ export const IDLE_MS = 60_000;
 const STATE = Symbol("open connection");
 type Connection = Socket & { [STATE]?: OpenConnection };
 const UNWATCHED = Symbol("unwatched socket");
-type Unwatched = Socket & { [UNWATCHED]?: UnwatchedSocket };
+type UnwatchedConnection = Socket & { [UNWATCHED]?: UnwatchedSocket };
 
 interface UnwatchedSocket extends Placed {
   readonly socket: Socket;
@@ -83,7 +83,7 @@ export class OpenConnections {
   readonly #timer: NodeJS.Timeout;
   /** One listener for all: each connection would keep one of its own. */
   readonly #closed: (this: Connection) => void;
-  readonly #unwatchedClosed: (this: Unwatched) => void;
+  readonly #unwatchedClosed: (this: UnwatchedConnection) => void;
 
   /** `late`: called with a connection whose request did not arrive in time. */
   constructor(limits: ArrivalLimits, late: (socket: Socket) => void) {
@@ -123,7 +123,7 @@ export class OpenConnections {
   }
 
   /** Takes a socket that is only closed at the end, because other code watches over it. */
-  addUnwatched(socket: Unwatched): void {
+  addUnwatched(socket: UnwatchedConnection): void {
     socket[UNWATCHED] = { place: -1, socket };
     this.#unwatched.add(socket[UNWATCHED]);
     socket.on("close", this.#unwatchedClosed);

@@ -8,7 +8,7 @@
 import type { ServerResponse } from "node:http";
 import { sentBytes } from "./node-members.ts";
 
-export interface Unread {
+export interface UnreadLimit {
   /** How long the client may read nothing. */
   readonly ms: number;
   /** Runs when the client is cut off. */
@@ -19,13 +19,13 @@ const CHECKS = 6;
 
 export class StallWatch {
   readonly #response: ServerResponse;
-  readonly #unread: Unread;
+  readonly #unread: UnreadLimit;
   readonly #everyMs: number;
   #isListening = false;
   #idle = 0;
   #sent = 0;
 
-  constructor(response: ServerResponse, unread: Unread) {
+  constructor(response: ServerResponse, unread: UnreadLimit) {
     this.#response = response;
     this.#unread = unread;
     this.#everyMs = Math.ceil(unread.ms / CHECKS);

@@ -65,8 +65,8 @@ export interface AppOptions extends HttpFrontOptions {
   /** Returns the key that the sender of a request is counted under. */
   readonly networkOf: (incoming: IncomingMessage, request: { header(name: string): string | undefined }) => string;
   /** Runs the guard, then the route. */
-  readonly admit: (x: HttpExchange, route: HttpRoute) => void;
-  readonly exchange: (incoming: IncomingMessage, outgoing: ServerResponse) => HttpExchange;
+  readonly admit: (exchange: HttpExchange, route: HttpRoute) => void;
+  readonly toExchange: (incoming: IncomingMessage, outgoing: ServerResponse) => HttpExchange;
   readonly endpoint: Readonly<Record<"get" | "post" | "delete", Serve>>;
   readonly sse: Readonly<Record<"get" | "post", Serve>>;
 }
@@ -139,17 +139,19 @@ function notFound(message: string) {
 }
 
 /** Adds the MCP endpoints. */
-function addEndpoints(app: Hono<Env>, { admit, exchange, endpoint, sse }: AppOptions): void {
+function addEndpoints(app: Hono<Env>, { admit, toExchange, endpoint, sse }: AppOptions): void {
   const route = (base: (typeof ENDPOINT_PATHS)[number], serve: Serve) => (c: Context<Env>) => {
     // Hono answers HEAD with the GET route, which here would open a stream.
     if (c.req.raw.method === "HEAD") return c.body(null, 405);
     const { incoming, outgoing } = c.env ?? {};
     const isNode = incoming !== undefined && outgoing !== undefined;
-    const x = isNode ? exchange(incoming as IncomingMessage, outgoing as ServerResponse) : new WebExchange(c.req.raw);
-    const named = endpointOf(x.path, base);
+    const exchange = isNode
+      ? toExchange(incoming as IncomingMessage, outgoing as ServerResponse)
+      : new WebExchange(c.req.raw);
+    const named = endpointOf(exchange.path, base);
     if (named === undefined) return c.json(NOTHING, 404);
-    admit(x, { serve, endpoint: named });
-    return x instanceof WebExchange ? x.response : RESPONSE_ALREADY_SENT;
+    admit(exchange, { serve, endpoint: named });
+    return exchange instanceof WebExchange ? exchange.response : RESPONSE_ALREADY_SENT;
   };
 
   for (const path of routesUnder("/mcp")) {

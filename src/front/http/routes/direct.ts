@@ -15,14 +15,14 @@ import type { AppOptions, HttpRoute } from "./app.ts";
 
 export type DirectOptions = Pick<
   AppOptions,
-  "admit" | "exchange" | "endpoint" | "sse" | "guards" | "servers" | "cluster"
+  "admit" | "toExchange" | "endpoint" | "sse" | "guards" | "servers" | "cluster"
 >;
 
 /** Serves a request if it is one of these. */
 export type ServeDirectly = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 export function createDirectRoutes(options: DirectOptions): ServeDirectly {
-  const { admit, exchange, endpoint, sse, guards, servers, cluster } = options;
+  const { admit, toExchange, endpoint, sse, guards, servers, cluster } = options;
   const methods = {
     "/mcp": new Map([
       ["POST", endpoint.post],
@@ -42,28 +42,29 @@ export function createDirectRoutes(options: DirectOptions): ServeDirectly {
     return undefined;
   };
 
-  const reply = (x: HttpExchange, status: number, value: unknown): void =>
-    x.reply(status, JSON_HEADERS, JSON.stringify(value));
+  const reply = (exchange: HttpExchange, status: number, value: unknown): void =>
+    exchange.reply(status, JSON_HEADERS, JSON.stringify(value));
   /** Answers for a service manager, a load balancer, or a person. */
-  const probe = (x: HttpExchange, path: string): void => {
+  const probe = (exchange: HttpExchange, path: string): void => {
     const { place, cors } = guards.main;
-    x.shared = cors.answer(x.header("origin"));
-    const refused = place(x);
-    if (refused) reply(x, refused.status, { error: { code: denialCodes[refused.status], message: refused.message } });
-    else if (path === "/health") reply(x, 200, { status: "ok", redis: cluster?.redis });
-    else if (servers.settled) reply(x, 200, { status: "ready" });
-    else reply(x, 503, { status: "starting" });
+    exchange.shared = cors.answer(exchange.header("origin"));
+    const refused = place(exchange);
+    if (refused)
+      reply(exchange, refused.status, { error: { code: denialCodes[refused.status], message: refused.message } });
+    else if (path === "/health") reply(exchange, 200, { status: "ok", redis: cluster?.redis });
+    else if (servers.settled) reply(exchange, 200, { status: "ready" });
+    else reply(exchange, 503, { status: "starting" });
   };
 
   return (incoming, outgoing) => {
     const { method = "", url = "/" } = incoming;
     const path = pathOf(url);
     if (method === "GET" && (path === "/health" || path === "/ready")) {
-      probe(exchange(incoming, outgoing), path);
+      probe(toExchange(incoming, outgoing), path);
       return true;
     }
     const route = routeOf(method, path);
-    if (route) admit(exchange(incoming, outgoing), route);
+    if (route) admit(toExchange(incoming, outgoing), route);
     return route !== undefined;
   };
 }
