@@ -49,6 +49,7 @@ const packages: Record<string, readonly string[]> = {
   "@napi-rs/keyring": ["auth/secrets/keychain.ts"],
   ioredis: ["cluster/redis/redis.ts"],
   "@marcbachmann/cel-js": ["policy/conditions/cel.ts", "policy/conditions/work.ts"],
+  re2js: ["policy/conditions/pattern.ts"],
 };
 
 /** The folders (and few files) that own what differs between protocol versions. */

@@ -44,7 +44,7 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   const file = await readConfigText(path);
   await options.permit?.(file);
-  if (file.text.includes('"when"')) await loadConditions();
+  if (file.text.includes('"when"')) await loadConditions(file.text);
   const { found = false } = options;
   const parsed = parseConfig(file.text, {
     file: path,

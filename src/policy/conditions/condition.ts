@@ -1,8 +1,8 @@
 /**
  * A rule's condition: an expression in CEL over a call's arguments.
  *
- * The interpreter is loaded when the first condition is read. Before it is there, and if an
- * expression is wrong, a condition cannot be evaluated, which denies the call.
+ * The interpreter is loaded when the first condition is read, and RE2 when one uses `matches`.
+ * Until then, and if an expression is wrong, a condition cannot be evaluated, which denies the call.
  *
  * Invariant: evaluation is bounded, whatever the size of the arguments.
  */
@@ -13,14 +13,35 @@ import type { Members, Size } from "./exact-json.ts";
 import type { Budget } from "./work.ts";
 
 let interpreter: Interpreter | undefined;
-let loading: Promise<void> | undefined;
+let loadingInterpreter: Promise<void> | undefined;
+let patterns: typeof import("./pattern.ts") | undefined;
+let loadingPatterns: Promise<void> | undefined;
 
-/** Loads the interpreter. Conditions can be checked and evaluated from then on. */
-export function loadConditions(): Promise<void> {
-  loading ??= import("./cel.ts").then(({ createInterpreter }) => {
-    interpreter = createInterpreter();
+/**
+ * Loads what the conditions in a text need, or everything. They can be checked and evaluated from
+ * then on.
+ */
+export async function loadConditions(text?: string): Promise<void> {
+  loadingInterpreter ??= import("./cel.ts").then(({ createInterpreter }) => {
+    interpreter = createInterpreter({
+      compile: (source) => new (loadedPatterns().Pattern)(source),
+      compileArgument: (source, budget) => loadedPatterns().compileArgument(source, budget),
+    });
   });
-  return loading;
+  if (text === undefined || usesPatterns(text))
+    loadingPatterns ??= import("./pattern.ts").then((module) => {
+      patterns = module;
+    });
+  await Promise.all([loadingInterpreter, loadingPatterns]);
+}
+
+function usesPatterns(text: string): boolean {
+  return text.includes("matches");
+}
+
+function loadedPatterns(): typeof import("./pattern.ts") {
+  if (!patterns) throw new Error("regular expressions are still being loaded");
+  return patterns;
 }
 
 export interface ConditionInput {
@@ -35,8 +56,9 @@ export interface ConditionInput {
   readonly tool: { readonly server: string; readonly name: string };
 }
 
-/** Returns what is wrong with an expression. Undefined if nothing is, or it cannot be told yet. */
+/** @returns what is wrong with an expression; undefined if nothing is, or nothing is loaded yet */
 export function conditionProblem(source: string): string | undefined {
+  if (usesPatterns(source) && !patterns) return undefined;
   try {
     interpreter?.compile(source);
     return undefined;
@@ -51,7 +73,7 @@ export class Condition {
 
   constructor(source: string) {
     this.source = source;
-    void loadConditions();
+    void loadConditions(source);
   }
 
   /** @throws Error if it cannot be evaluated */

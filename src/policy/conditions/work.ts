@@ -4,7 +4,8 @@
  *
  * The work of an expression is estimated before it runs, from its shape and from the size of each
  * argument that it names: every use of a value reads all of it, once for each round of the loops
- * around it. Matching a pattern is counted while it runs, because that is exact.
+ * around it. A match is paid for when it is reached, by the size of its pattern and the length of
+ * its text.
  *
  * Invariant: the estimate is never less than the work, apart from a constant factor.
  */
@@ -16,7 +17,10 @@ const MAX_WORK = 500_000_000;
 /** One step of the interpreter takes as long as reading this many characters. */
 const STEP = 20;
 /** One instruction of a pattern for one character, likewise. */
-const MATCH = 10;
+const MATCH = 20;
+/** To compile one character of a pattern, and for each time that a count repeats it. */
+const COMPILE = 50_000;
+const COMPILE_REPEATED = 2_000;
 
 const LOOPS: ReadonlySet<string> = new Set(["all", "exists", "exists_one", "map", "filter"]);
 /** They compare a text with another one at every place. */
@@ -31,13 +35,17 @@ export class Budget {
   spend(work: number): void {
     this.#left -= work;
     if (this.#left >= 0) return;
-    // A loop goes on after an error, in the hope of another round's answer.
+    // A loop continues after an error, because another round may have an answer.
     this.#end ??= new Error("the arguments are too large for its loops and patterns");
     throw this.#end;
   }
 
   match(instructions: number, characters: number): void {
     this.spend(MATCH * instructions * characters);
+  }
+
+  compile(characters: number, repeats: number): void {
+    this.spend((COMPILE + COMPILE_REPEATED * repeats) * characters);
   }
 }
 

@@ -55,7 +55,7 @@ function lines(problems: readonly Problem[], format: (problem: Problem) => strin
   return problems.map((problem) => `${format(problem)}\n`).join("");
 }
 
-beforeAll(loadConditions);
+beforeAll(() => loadConditions());
 
 describe("golden configs", () => {
   const defaults = JSON.parse(read("empty", "expected.json")!) as Record<string, unknown>;

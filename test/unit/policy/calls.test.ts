@@ -6,7 +6,7 @@ import { loadConditions } from "../../../src/policy/conditions/condition.ts";
 import { Policy } from "../../../src/policy/policy.ts";
 import type { PolicyConfig, RuleConfig } from "../../../src/policy/rule.ts";
 
-beforeAll(loadConditions);
+beforeAll(() => loadConditions());
 
 const schema = { type: "object", properties: { path: {}, id: {}, options: {} } };
 

@@ -7,7 +7,7 @@ import { createPolicy, Policy } from "../../../src/policy/policy.ts";
 import type { Item, PolicyConfig, RuleConfig } from "../../../src/policy/rule.ts";
 import { principalId } from "../../../src/policy/who.ts";
 
-beforeAll(loadConditions);
+beforeAll(() => loadConditions());
 
 const SERVERS = ["github", "git", "evil", "db", "a", "b", "a-b"];
 const policyOf = (config: PolicyConfig): Policy => new Policy(config, SERVERS);
