@@ -7,7 +7,7 @@ import { compareVariants } from "../native/compare.js";
 import { writeTemporary } from "../subjects.js";
 
 const MAX_RING = 1.02;
-const MAX_RECORDER = 1.1;
+const MAX_RECORDER = 1.25;
 /** A difference of one in fifty is seen in the median of many turns, not of three. */
 const MIN_ROUNDS = 15;
 

@@ -264,7 +264,6 @@ export class Relay {
   #send(flight: Flight, route: Route): Promise<Answer> {
     flight.serverId = route.serverId;
     flight.target = route.target;
-    flight.renamed = route.isRenamed ? route.params : undefined;
     flight.isRouted = true;
     return this.#route(flight, route);
   }

@@ -24,8 +24,6 @@ export interface Route {
   readonly target: string;
   /** The params for the server, in JSON. */
   readonly params: string;
-  /** Whether they were the client's with another name, and nothing else, when it was resolved. */
-  readonly isRenamed?: boolean;
   /** The tool's own timeout, if it has one. */
   readonly timeoutMs: number | undefined;
   /** What becomes of the result. Undefined: nothing. */
@@ -94,7 +92,6 @@ function namedRoute(call: Call, spec: RoutedMethod, snapshot: Snapshot, entry: N
     name: entry.exposed,
     target: entry.name,
     params: withName(call, quoted(entry.name)),
-    isRenamed: call.nameAt !== undefined,
     timeoutMs: entry.override?.timeoutMs,
     results: entry.results,
     mimeType: undefined,

@@ -17,7 +17,6 @@ import { SmallMap } from "../../lib/structures/small-map.ts";
 import type { Call, Client } from "../protocol/call.ts";
 import type { GoblinError } from "../protocol/errors.ts";
 import type { Flight } from "../protocol/flight.ts";
-import type { Shape } from "../protocol/frame.ts";
 import { type Answer, failure } from "../protocol/json-rpc.ts";
 import { knownClient } from "../protocol/known-client.ts";
 import { logText } from "../protocol/log-text.ts";
@@ -87,15 +86,10 @@ export class Pending {
     return isToken ? this.#entries.get(Number(token))?.flight : undefined;
   }
 
-  /**
-   * Answers a request. Returns false if it is not waiting. `message`: what the server sent, if that
-   * is the answer alone.
-   */
-  settle(id: number, answer: Answer, message?: Buffer, shape?: Shape): boolean {
+  /** Answers a request. Returns false if it is not waiting. */
+  settle(id: number, answer: Answer): boolean {
     const entry = this.#entries.get(id);
     if (!entry) return false;
-    const { flight } = entry;
-    if (message && flight?.sentId === id) flight.call.witness?.answered(message, answer, shape);
     this.#entries.delete(id);
     entry.resolve(answer);
     return true;

@@ -70,7 +70,7 @@ export class Receiver {
     if (!frame) return this.#unreadable(bytes, arrival);
     try {
       if (frame.kind === "invalid" && this.#options.readsBatches && isArray(bytes)) this.#batch(bytes, arrival);
-      else this.#take(frame, arrival, bytes);
+      else this.#take(frame, arrival);
     } catch (error) {
       this.#options.peer.problem(`A message of the server cannot be processed: ${messageOf(error)}`);
     }
@@ -91,12 +91,11 @@ export class Receiver {
     if (whole > 0) this.receive(bytes.subarray(whole), stream, call);
   }
 
-  #take(frame: Frame, arrival: Arrival, bytes?: Buffer): void {
+  #take(frame: Frame, arrival: Arrival): void {
     const { peer, pending } = this.#options;
     switch (frame.kind) {
       case "response":
-        if (typeof frame.id !== "number" || !pending.settle(frame.id, frame.answer, bytes, frame.shape))
-          this.#unexpected(frame.id);
+        if (typeof frame.id !== "number" || !pending.settle(frame.id, frame.answer)) this.#unexpected(frame.id);
         return;
       case "request":
         return this.#options.request(frame, arrival);

@@ -10,7 +10,6 @@
  * up by an id that two clients may share.
  */
 import type { Span } from "../../lib/json/json-text.ts";
-import type { Shape } from "./frame.ts";
 import type { Answer, Params } from "./json-rpc.ts";
 import type { LogLevel } from "./log-levels.ts";
 import type { Principal, Viewer, Visibility } from "./principal.ts";
@@ -84,11 +83,6 @@ export type LinkOutcome = "opened" | "refused";
 export interface Witness {
   /** A notification that belongs to the call was sent to its client. */
   emitted(notification: string): void;
-  /**
-   * Its server answered the newest request for it with this message. Told before the next message
-   * is read. `shape`: see `ResponseFrame`.
-   */
-  answered(message: Buffer, answer: Answer, shape: Shape | undefined): void;
 }
 
 /** Why a call was cancelled before its answer. */

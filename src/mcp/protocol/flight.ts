@@ -43,15 +43,8 @@ export class Flight {
   serverId: string | undefined;
   /** The server's own identifier of the tool, prompt or resource. */
   target: string | undefined;
-  /**
-   * The params of the call with the server's own name for its tool or prompt, and not one character
-   * else changed. Undefined: they have no such name.
-   */
-  renamed: string | undefined;
   /** The server's own state that the client brought back sealed, in JSON. */
   serverState: string | undefined;
-  /** The params that the newest request for it was sent with. */
-  sentParams: string | undefined;
   /** The rule of the policy that refused it. */
   rule: string | undefined;
   /** How many keys and tokens were masked in its arguments and its result. */

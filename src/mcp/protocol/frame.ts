@@ -16,18 +16,10 @@ import { textOf } from "../../lib/text/utf8.ts";
 import type { Sliced } from "../../lib/timing/slices.ts";
 import { type Answer, answerOf, classify, type Inbound, repeatedMember } from "./json-rpc.ts";
 
-/** The two shapes that nearly every server writes: which member comes first. */
-export type Shape = "jsonrpc" | "result";
-
 export interface ResponseFrame {
   readonly kind: "response";
   readonly id: string | number;
   readonly answer: Answer;
-  /**
-   * How the message is written around its id and its result, with not one byte more. Undefined: in
-   * another way.
-   */
-  readonly shape: Shape | undefined;
 }
 
 export type Frame =
@@ -70,7 +62,7 @@ export function readFrame(bytes: Buffer): Frame {
   const twice = repeatedMember(text);
   if (twice !== undefined) return brokenFrame(text, `"${twice}" appears in it twice`);
   if (message.kind !== "response") return message;
-  return { kind: "response", id: message.id, answer: answerOf(text), shape: undefined };
+  return { kind: "response", id: message.id, answer: answerOf(text) };
 }
 
 /** Messages above this size must be read in slices. */
@@ -105,7 +97,7 @@ export function* readLargeFrame(bytes: Buffer): Sliced<Frame> {
   }
   const frame = readFrame(rest);
   if (frame.kind !== "response" || !frame.answer.ok) return frame;
-  return { ...frame, answer: { ok: true, raw: result }, shape: undefined };
+  return { ...frame, answer: { ok: true, raw: result } };
 }
 
 /** Whether a message is mostly strings, so that it can be parsed at once. */
@@ -137,7 +129,7 @@ function plainAnswer(bytes: Buffer): Frame | undefined {
     if (comma === -1 || !hasAt(bytes, comma, RESULT_AFTER_ID)) return undefined;
     const start = comma + RESULT_AFTER_ID.length - 1;
     if (scanValue(bytes, start) !== last) return undefined;
-    return resultFrame("jsonrpc", idAt(bytes, HEAD.length, comma), { bytes, start, end: last });
+    return resultFrame(idAt(bytes, HEAD.length, comma), { bytes, start, end: last });
   }
   if (!hasAt(bytes, 0, RESULT_FIRST)) return undefined;
   const start = RESULT_FIRST.length - 1;
@@ -145,7 +137,7 @@ function plainAnswer(bytes: Buffer): Frame | undefined {
   if (end === -1 || !hasAt(bytes, end, ID_LAST)) return undefined;
   const digits = end + ID_LAST.length;
   if (idEnd(bytes, digits) !== last) return undefined;
-  return resultFrame("result", idAt(bytes, digits, last), { bytes, start, end });
+  return resultFrame(idAt(bytes, digits, last), { bytes, start, end });
 }
 
 /** Whether the text is at `pos`. */
@@ -173,9 +165,9 @@ interface ResultPlace extends Span {
   readonly bytes: Buffer;
 }
 
-function resultFrame(shape: Shape, id: number, { bytes, start, end }: ResultPlace): Frame {
+function resultFrame(id: number, { bytes, start, end }: ResultPlace): Frame {
   const raw = end - start >= LARGE ? bytes.subarray(start, end) : bytes.toString("utf8", start, end);
-  return { kind: "response", id, answer: { ok: true, raw }, shape };
+  return { kind: "response", id, answer: { ok: true, raw } };
 }
 
 /**

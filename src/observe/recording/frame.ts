@@ -1,13 +1,11 @@
 /**
- * A line of a recording: a message as it passed a side of the gateway, and what is known about it;
- * or a whole call (`whole-call.ts`).
+ * A line of a recording: a message as it passed a side of the gateway, and its circumstances.
  *
  * Invariant: `frame` is the message's own JSON, byte for byte, unless something in it was masked.
- * A message that is no JSON, or has line breaks between its values, is in `text` instead. So a
+ * A message that is not JSON, or has line breaks between its values, is in `text` instead. So a
  * message can never end its line or pass for a member of it.
  */
 import { memberText } from "../../lib/json/json-text.ts";
-import { framesOfCall, isWholeCall } from "./whole-call.ts";
 
 /** `client`: between a client and the gateway. `server`: between the gateway and a server. */
 export type Side = "client" | "server";
@@ -44,36 +42,43 @@ export interface Frame extends FrameHead {
   readonly message: string | undefined;
 }
 
-export interface MessageKind {
-  readonly isJson: boolean;
-  readonly isMasked: boolean;
-}
+/** Thrown for a line in a format that this version does not read. */
+export class OlderFormat extends Error {}
 
+/** How the member with the message begins, if the message is JSON. */
+export const FRAME = ',"frame":';
 const LINE_BREAK = /[\r\n]/;
 
-/** Returns the members that hold a message, with the comma before them. */
-function messageMembers(message: string, isJson: boolean): string {
-  return isJson && !LINE_BREAK.test(message) ? `,"frame":${message}` : `,"text":${JSON.stringify(message)}`;
+/** Returns how a line begins. `at`: microseconds since 1970. */
+export function lineBeginning(side: Side, dir: Frame["dir"], at: number): string {
+  return `{"t":${at / 1000},"side":"${side}","dir":"${dir}"`;
 }
 
-/** Reads a line. Empty: it is not one, such as the last one before a crash. */
-export function readFrames(line: string): Frame[] {
+/** Returns the rest of a line: its message, and what follows. */
+export function lineEnding(message: string, { isJson = true, isMasked = false } = {}): string {
+  const member = isJson && !LINE_BREAK.test(message) ? `${FRAME}${message}` : `,"text":${JSON.stringify(message)}`;
+  return `${member}${isMasked ? ',"masked":true' : ""}}\n`;
+}
+
+/**
+ * @returns undefined if it is not a line, such as the last one before a crash
+ * @throws OlderFormat
+ */
+export function readFrame(line: string): Frame | undefined {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    return [];
+    return undefined;
   }
-  if (typeof value !== "object" || value === null) return [];
+  if (typeof value !== "object" || value === null) return undefined;
   const { frame, text, ...head } = value as FrameHead & { frame?: unknown; text?: unknown };
-  if (typeof head.t !== "number") return [];
-  if (isWholeCall(value)) return framesOfCall(line, value);
-  if (head.side !== "client" && head.side !== "server") return [];
+  if (typeof head.t !== "number") return undefined;
+  if (head.side !== "client" && head.side !== "server") {
+    // Unreleased builds put a whole call into one line.
+    if ("us" in value && "sent" in value) throw new OlderFormat("holds lines in format 1");
+    return undefined;
+  }
   const message = typeof text === "string" ? text : frame === undefined ? undefined : memberText(line, "frame");
-  return [{ ...head, message }];
-}
-
-/** Writes the line of a message that was masked, or taken from the line of a call. */
-export function frameLine(head: string, message: string, { isJson, isMasked }: MessageKind): string {
-  return `${head}${messageMembers(message, isJson)}${isMasked ? ',"masked":true' : ""}}\n`;
+  return { ...head, message };
 }

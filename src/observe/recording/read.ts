@@ -1,17 +1,19 @@
 /**
  * Reads recordings: the segments of a folder, their frames, and what the servers offered.
  *
- * Invariant: what cannot be read is passed over, never guessed: a torn line, a segment that went
- * while it was read, a recording without an index.
+ * Invariant: unreadable parts are passed over, never guessed: a torn line, a segment that was
+ * removed while it was read, a recording without an index. A recording in an older format is an
+ * error.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Frame, readFrames } from "./frame.ts";
-import { SEGMENT_NAME } from "./segment-files.ts";
+import { version } from "../../lib/package/version.ts";
+import { type Frame, OlderFormat, readFrame } from "./frame.ts";
+import { FORMAT, SEGMENT_NAME } from "./segment-files.ts";
 
 const INDEX = ".index.json";
-/** More than messages wait before they are written: 250 ms for their call, 50 for their batch. */
-const LATEST_MS = 1000;
+/** A line is written at most so long after newer ones: a request waits until its server is known. */
+const MAX_DELAY_MS = 1000;
 
 /**
  * Returns the segments of a recording, oldest first. `path`: a folder, one segment, or the folder
@@ -29,20 +31,30 @@ export function segmentsOf(path: string): string[] {
   return found.map((name) => join(dir, name));
 }
 
-/**
- * Returns the frames of a recording, in the order of their times. The line of a call is written
- * when it has ended, so it may be in the segment after the one that it began in.
- */
+/** Returns the frames of a recording, in the order of their times. @throws Error if it is older */
 export function* framesOf(path: string): Generator<Frame> {
   let late: Frame[] = [];
   for (const file of segmentsOf(path)) {
-    const frames = [...late, ...textOf(file).split("\n").flatMap(readFrames)].sort((one, other) => one.t - other.t);
-    const until = (frames.at(-1)?.t ?? 0) - LATEST_MS;
+    const frames = [...late, ...framesIn(file)].sort((one, other) => one.t - other.t);
+    const until = (frames.at(-1)?.t ?? 0) - MAX_DELAY_MS;
     const first = frames.findIndex(({ t }) => t > until);
     late = frames.splice(first === -1 ? frames.length : first);
     yield* frames;
   }
   yield* late;
+}
+
+function framesIn(file: string): Frame[] {
+  try {
+    return textOf(file)
+      .split("\n")
+      .flatMap((line) => readFrame(line) ?? []);
+  } catch (error) {
+    if (!(error instanceof OlderFormat)) throw error;
+    throw new Error(
+      `${file} ${error.message}, which an unreleased build wrote. Goblin ${version} reads format ${FORMAT}. Record again.`,
+    );
+  }
 }
 
 /** What one side of a recording offered. */

@@ -8,8 +8,7 @@ import { version } from "../../lib/package/version.ts";
 import { type Logger, logBookOf } from "../telemetry/logger.ts";
 import type { Meters } from "../telemetry/meters.ts";
 import { Recorder } from "./recorder.ts";
-import type { Thread } from "./recording.ts";
-import type { ThreadData } from "./thread-messages.ts";
+import type { Thread, ThreadData } from "./recording.ts";
 
 export interface RecorderParts {
   readonly config: LiveConfig;

@@ -2,8 +2,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { masked, mayHoldSecret } from "../telemetry/audit-mask.ts";
 import { Masker } from "../telemetry/masker.ts";
+import type { ThreadData, ToThread } from "./recording.ts";
 import { RecordingThread } from "./thread.ts";
-import type { ThreadData, ToThread } from "./thread-messages.ts";
 
 const masker = new Masker();
 const port = parentPort!;

@@ -1,20 +1,18 @@
 /**
  * The flight recorder: writes the messages that pass the gateway, on both of its sides, to files.
  *
- * A call costs the hot path a line: one write into memory. Masking and writing are the work of a
- * thread. If it does not keep up, or the disk is slow or full, that costs lines, which are
- * counted, never calls. Invariant: headers are never recorded.
+ * Each message is one line, put together here and handed to a thread, which masks and writes it. If
+ * the thread does not keep up, or the disk is slow or full, that costs lines, which are counted,
+ * never calls. Invariant: headers are never recorded.
  */
 
 import { matchesGlob } from "../../lib/text/glob.ts";
 import type { LinkTap } from "../../mcp/links/tap.ts";
+import type { Call, Witness } from "../../mcp/protocol/call.ts";
 import type { Flight } from "../../mcp/protocol/flight.ts";
-import type { Answer, Raw } from "../../mcp/protocol/json-rpc.ts";
-import type { Opening } from "./batch.ts";
-import { CALL, CLIENT_IN, CLIENT_OUT, FrameHeads, SERVER_IN, SERVER_OUT, shownMs, shownUs } from "./frame-heads.ts";
-import { type Arrival, HeldCalls, Trail, type TrailEvents } from "./held.ts";
+import { type Answer, answerText, type Raw, requestText } from "../../mcp/protocol/json-rpc.ts";
+import { lineBeginning, lineEnding } from "./frame.ts";
 import { Recording, type RecordingParts, type RecordingState, type RecordSettings } from "./recording.ts";
-import { CHECKED, type LineKind, UNCHECKED, WHOLE } from "./thread-messages.ts";
 
 export interface RecorderOptions extends Omit<RecordingParts, "offers"> {
   /** Returns where recordings go that the config does not place. */
@@ -23,26 +21,32 @@ export interface RecorderOptions extends Omit<RecordingParts, "offers"> {
 
 /** A larger message is recorded by its size alone. */
 const MAX_MESSAGE_BYTES = 256 * 1024;
-/** A batch that is not full goes to the thread after this time. */
+/** Lines go to the thread after this time at the latest. */
 const BATCH_MS = 50;
-/** Longer messages do not wait for the end of their call, and more together are not one line. */
-const MAX_HELD_BYTES = 3 * 1024;
-/** The lines of this many calls are made at once. */
-const MAX_FINISHED = 32;
+/** Longer names are cut. */
+const MAX_NAME_LENGTH = 200;
 /** Where the clock of `performance.now()` began, in microseconds. */
 const ORIGIN = Math.floor(performance.timeOrigin * 1000);
 
-/** What is around a message in its line. ASCII only. */
-interface Envelope {
-  readonly before: string;
-  readonly after: string;
-  /** What the gateway wrote, or has read already, is JSON. */
-  readonly kind: LineKind;
-}
+/** What the recorder knows of a call that has not ended. */
+class CallTrail implements Witness {
+  readonly flight: Flight;
+  readonly #onEmitted: (trail: CallTrail, notification: string) => void;
+  /** The members about the call that each of its lines has. */
+  readonly about: string;
+  /** Whether the client's request has been recorded. */
+  hasRequest = false;
 
-const PLAIN: Envelope = { before: "", after: "", kind: CHECKED };
-const UNREAD: Envelope = { ...PLAIN, kind: UNCHECKED };
-const FRAME = ',"frame":';
+  constructor(flight: Flight, onEmitted: (trail: CallTrail, notification: string) => void) {
+    this.flight = flight;
+    this.#onEmitted = onEmitted;
+    this.about = aboutCall(flight.call);
+  }
+
+  emitted(notification: string): void {
+    this.#onEmitted(this, notification);
+  }
+}
 
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -56,13 +60,7 @@ export class Recorder {
   #named = 0;
   #isScheduled = false;
   #links = 0;
-  readonly #heads: FrameHeads;
-  readonly #held = new HeldCalls();
-  /** The newest message from a server, if nobody knows yet whether it answered a call. */
-  #newest: Arrival | undefined;
-  /** Calls that have ended, and will be a line each. */
-  readonly #finished: Trail[] = [];
-  /** The newest time that was given to a message. */
+  /** The time of the newest line, in microseconds. */
   #latest = 0;
   /** What the gateway and its servers offer: JSON members for the index. Set by the relay. */
   offers: () => string = () => '"servers":{}';
@@ -70,7 +68,6 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#parts = { ...options, offers: () => this.offers() };
-    this.#heads = new FrameHeads(options.secrets);
   }
 
   get isOn(): boolean {
@@ -87,7 +84,7 @@ export class Recorder {
   }
 
   /**
-   * Starts a recording, and ends the one under way: each message in between is in one of them.
+   * Starts a recording, and ends the current one: each message in between is in one of them.
    * `forMs`: it ends by itself after that.
    */
   async start(settings: RecordSettings, forMs?: number): Promise<RecordingState> {
@@ -107,7 +104,7 @@ export class Recorder {
     return `${new Date(this.#named * 1000).toISOString().replace(/[-:]|\.\d+/g, "")}-${process.pid}`;
   }
 
-  /** Ends the recording and writes what waits. Returns what it was. */
+  /** Ends the recording and writes the lines that wait. Returns its last state. */
   async stop(): Promise<RecordingState | undefined> {
     const recording = this.#running;
     void this.#endRunning();
@@ -119,7 +116,7 @@ export class Recorder {
     const recording = this.#running;
     if (!recording) return undefined;
     clearTimeout(this.#timer);
-    this.#flush(recording, true);
+    recording.send();
     this.#running = undefined;
     const ending = recording.close().finally(() => this.#endings.delete(ending));
     this.#endings.add(ending);
@@ -128,101 +125,44 @@ export class Recorder {
 
   /** A client's request came in. Its server is not known yet. */
   began(flight: Flight): void {
-    const trail = new Trail(flight, this.#events);
+    const trail = new CallTrail(flight, this.#emitted);
     flight.call.witness = trail;
-    // Of other calls, nobody knows yet whether they are recorded.
-    if (!this.#running?.isOfAll) return;
-    this.#held.hold(trail);
-    this.#schedule();
+    // Without its server, a recording of some servers cannot tell whether it wants the request.
+    if (this.#running?.isOfAll) this.#addRequest(trail);
   }
 
-  readonly #events: TrailEvents = {
-    emitted: ({ call, serverId }, notification) => {
-      if (!this.#wants(serverId)) return;
-      const about = this.#heads.call(call) + this.#heads.server(serverId);
-      this.#add(this.#heads.begin(CLIENT_OUT, this.#now()) + about, notification);
-    },
-    answered: (trail, message, answer) => {
-      const newest = this.#newest;
-      if (newest?.bytes !== message || newest.over !== trail.over || !trail.isHeld) return false;
-      trail.arrival = newest;
-      trail.answer = answer;
-      this.#newest = undefined;
-      return true;
-    },
+  readonly #emitted = (trail: CallTrail, notification: string): void => {
+    const { serverId } = trail.flight;
+    if (!this.#wants(serverId)) return;
+    this.#addRequest(trail);
+    this.#add(lineBeginning("client", "out", this.#now()) + trail.about + aboutServer(serverId), notification);
   };
 
-  /** A client's request was answered. It may be told twice. */
+  /** A client's request was answered. May be called twice. */
   ended(flight: Flight, answer: Answer, outcome: string): void {
     const { call, serverId, startedAt } = flight;
     const trail = call.witness;
-    if (!(trail instanceof Trail)) return;
+    if (!(trail instanceof CallTrail)) return;
     call.witness = undefined;
-    const isHeld = trail.isHeld;
-    if (isHeld) this.#held.release(trail);
-    if (!this.#running || !this.#wants(serverId)) return;
-    const ms = performance.now() - startedAt;
-    if (isHeld) {
-      if (this.#isWhole(trail, answer)) {
-        trail.ms = ms;
-        trail.outcome = outcome;
-        // Its bytes may be part of a large buffer.
-        trail.arrival = undefined;
-        if (this.#finished.push(trail) === MAX_FINISHED) this.#addFinished();
-        return;
-      }
-      this.#addHeld(trail);
-    } else if (!trail.isAsked) this.#addRequest(trail);
-    const head = this.#heads.begin(CLIENT_OUT, this.#now()) + this.#heads.call(call) + this.#heads.server(serverId);
-    const before = `{"jsonrpc":"2.0","id":"${call.requestId}","${answer.ok ? "result" : "error"}":`;
-    const about = `${head},"ms":${shownMs(ms)},"outcome":"${outcome}"`;
-    this.#add(about, answer.raw, { before, after: "}", kind: CHECKED });
-  }
-
-  /** Returns whether one line holds all messages of a call. */
-  #isWhole(trail: Trail, { ok, raw }: Answer): boolean {
-    const { flight, sent, shape, answer } = trail;
-    if (!shape || !ok || raw !== answer?.raw || typeof raw !== "string") return false;
-    const { text, method } = flight.call;
-    const isShort = text.length + sent.length + raw.length <= MAX_HELD_BYTES && this.#heads.isExact(method);
-    return isShort && this.#running!.settings.bodies;
-  }
-
-  /** Writes the lines of calls that have ended. One after the other, they cost less each. */
-  #addFinished(): void {
-    for (const trail of this.#finished) this.#addWhole(trail);
-    this.#finished.length = 0;
-    // While the parts of their text are in the CPU's cache.
-    this.#running!.write();
-  }
-
-  #addWhole({ flight, sent, over, answer, shape, ms, outcome }: Trail): void {
-    const { call, startedAt, sentAt, answeredAt, renamed, sentParams, sentId, target } = flight;
-    const head = this.#heads.begin(CALL, ORIGIN + microseconds(startedAt)) + this.#heads.whole(call, over);
-    const times = `${shownUs(sentAt - startedAt)},${shownUs(answeredAt - startedAt)},${shownUs(ms)}`;
-    // In most calls, the server's request differs from the client's in its id and the name alone.
-    const name = renamed !== undefined && sentParams === renamed ? this.#heads.exact(target!) : undefined;
-    // The thread would take an escape for a secret, and write all messages by themselves.
-    const message = name !== undefined && !name.includes("\\") ? `[${sentId},${name}]` : sent;
-    const body = `${call.text},"sent":${message},"result":`;
-    const opening = head + times + this.#heads.ending(outcome, shape!) + body;
-    this.#put({ text: opening, begun: body.length, after: "", kind: WHOLE }, answer!.raw);
-  }
-
-  /** Writes the messages of a call that waited, each by itself. */
-  #addHeld(trail: Trail): void {
+    if (!this.#wants(serverId)) return;
     this.#addRequest(trail);
-    const { flight, sent, over, arrival } = trail;
-    if (sent === "") return;
-    const at = ORIGIN + microseconds(flight.sentAt);
-    this.#add(this.#headOver(SERVER_OUT, { call: flight.call, over, at }), sent);
-    if (arrival) this.#addArrival(arrival);
+    const ms = Math.floor((performance.now() - startedAt) * 1000) / 1000;
+    const head = lineBeginning("client", "out", this.#now()) + trail.about + aboutServer(serverId);
+    const about = `${head},"ms":${ms},"outcome":"${outcome}"`;
+    this.#add(about, answer.raw, () => answerText(call.requestId, answer));
+  }
+
+  #addRequest(trail: CallTrail): void {
+    if (trail.hasRequest) return;
+    trail.hasRequest = true;
+    const { call, serverId, startedAt } = trail.flight;
+    const head = lineBeginning("client", "in", ORIGIN + microseconds(startedAt)) + trail.about + aboutServer(serverId);
+    this.#add(head, call.text, () => requestText(call.requestId, call.method, call.text));
   }
 
   /** Returns a tap for a new connection of a server. */
   tap(serverId: string): LinkTap {
-    const link = ++this.#links;
-    const over = `${this.#heads.server(serverId)},"link":${link}`;
+    const link = `${aboutServer(serverId)},"link":${++this.#links}`;
     const recorder = this;
     return {
       get isOn() {
@@ -230,47 +170,14 @@ export class Recorder {
       },
       sent: (text, call) => {
         if (!this.#wants(serverId)) return;
-        const trail = call?.witness;
-        if (trail instanceof Trail && trail.isHeld) {
-          if (trail.sent === "" && text.length <= MAX_HELD_BYTES) {
-            trail.sent = text;
-            trail.over = over;
-            return;
-          }
-          this.#held.release(trail);
-          this.#addHeld(trail);
-        }
-        this.#add(this.#headOver(SERVER_OUT, { call, over, at: this.#now() }), text);
+        if (call?.witness instanceof CallTrail) this.#addRequest(call.witness);
+        this.#add(lineBeginning("server", "out", this.#now()) + aboutKnown(call) + link, text);
       },
       received: (bytes, call) => {
         if (!this.#wants(serverId)) return;
-        if (this.#newest) this.#addArrival(this.#newest);
-        this.#newest = { bytes, over, call, at: this.#now() };
-        if (bytes.length <= MAX_HELD_BYTES) return this.#schedule();
-        this.#addArrival(this.#newest);
-        this.#newest = undefined;
+        this.#add(lineBeginning("server", "in", this.#now()) + aboutKnown(call) + link, bytes);
       },
     };
-  }
-
-  #headOver(way: string, { call, over, at }: Omit<Arrival, "bytes">): string {
-    return this.#heads.begin(way, at) + (call ? this.#heads.call(call) : "") + over;
-  }
-
-  #addArrival(arrival: Arrival): void {
-    this.#add(this.#headOver(SERVER_IN, arrival), arrival.bytes, UNREAD);
-  }
-
-  #addRequest(trail: Trail): void {
-    trail.isAsked = true;
-    const { call, serverId, startedAt } = trail.flight;
-    const { requestId, method, text } = call;
-    const before = `{"jsonrpc":"2.0","id":"${requestId}","method":${this.#heads.exact(method)},"params":`;
-    const head =
-      this.#heads.begin(CLIENT_IN, ORIGIN + microseconds(startedAt)) +
-      this.#heads.call(call) +
-      this.#heads.server(serverId);
-    this.#add(head, text, { before, after: "}", kind: CHECKED });
   }
 
   /** Microseconds since 1970. No two messages have the same: readers put them in this order. */
@@ -286,40 +193,49 @@ export class Recorder {
     return serverId !== undefined && running.settings.servers.some((pattern) => matchesGlob(pattern, serverId));
   }
 
-  /** `head`: the members of the line before the message. */
-  #add(head: string, raw: Raw, { before, after, kind }: Envelope = PLAIN): void {
-    const isShort = !this.#running!.settings.bodies || raw.length > MAX_MESSAGE_BYTES;
-    if (isShort) {
-      this.#put({ text: `${head},"bytes":${Buffer.byteLength(raw)}`, begun: 0, after: "", kind: CHECKED }, "");
-    } else this.#put({ text: head + FRAME + before, begun: before.length, after, kind }, raw);
+  /**
+   * Adds a line. `head`: its members before the message. `raw`: the message, or the part of it that
+   * decides its size. Bytes come from a server and may not be JSON.
+   */
+  #add(head: string, raw: Raw, toMessage?: () => string): void {
+    if (raw.length > MAX_MESSAGE_BYTES || !this.#running!.settings.bodies) {
+      this.#put(`${head},"bytes":${Buffer.byteLength(raw)}}\n`, false);
+    } else if (toMessage) this.#put(head + lineEnding(toMessage()), false);
+    else this.#put(head + lineEnding(raw.toString()), typeof raw !== "string");
   }
 
-  #put(opening: Opening, raw: Raw): void {
-    this.#running!.put(opening, raw, this.#heads.ms);
-    this.#schedule();
-  }
-
-  #schedule(): void {
+  #put(line: string, isUnread: boolean): void {
+    this.#running!.put(line, isUnread);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setTimeout(() => {
       this.#isScheduled = false;
-      if (this.#running) this.#flush(this.#running, false);
+      this.#running?.send();
     }, BATCH_MS).unref();
   }
+}
 
-  /** Writes what has waited for long enough, or all that waits, and sends it to the thread. */
-  #flush(recording: Recording, isAll: boolean): void {
-    if (this.#newest) this.#addArrival(this.#newest);
-    this.#newest = undefined;
-    this.#addFinished();
-    for (const trail of this.#held.due(isAll)) {
-      this.#held.release(trail);
-      this.#addHeld(trail);
-    }
-    if (this.#held.size > 0) this.#schedule();
-    recording.send();
-  }
+function aboutCall({ requestId, method, who, client }: Call): string {
+  const { name } = client.info;
+  return (
+    `,"call":"${requestId}","method":${cutJson(method)}` +
+    (who.name === "" ? "" : `,"who":${cutJson(who.name)}`) +
+    (typeof name === "string" ? `,"client":${cutJson(name)}` : "") +
+    (client.hasSession ? `,"session":${cutJson(client.key.slice(0, 8))}` : "")
+  );
+}
+
+function aboutKnown(call: Call | undefined): string {
+  if (!call) return "";
+  return call.witness instanceof CallTrail ? call.witness.about : aboutCall(call);
+}
+
+function aboutServer(serverId: string | undefined): string {
+  return serverId === undefined ? "" : `,"server":${cutJson(serverId)}`;
+}
+
+function cutJson(name: string): string {
+  return JSON.stringify(name.length > MAX_NAME_LENGTH ? name.slice(0, MAX_NAME_LENGTH) : name);
 }
 
 function microseconds(ms: number): number {

@@ -5,10 +5,42 @@
  * are counted and logged, never memory or calls.
  */
 import { messageOf } from "../../mcp/protocol/errors.ts";
-import type { Raw } from "../../mcp/protocol/json-rpc.ts";
-import { Batches, type Opening } from "./batch.ts";
-import { type FromThread, type ThreadData, type ToThread, WHOLE } from "./thread-messages.ts";
-import { WHOLE_FRAMES } from "./whole-call.ts";
+
+/** What the thread gets when it starts. */
+export interface ThreadData {
+  readonly dir: string;
+  readonly maxBytes: number;
+  readonly run: string;
+}
+
+export interface Batch {
+  /** The lines, as they are written if nothing in them is masked. */
+  readonly text: string;
+  readonly lines: number;
+  /** The indexes of lines whose message may not be JSON. */
+  readonly unread: readonly number[];
+}
+
+export type ToThread =
+  | { readonly kind: "secrets"; readonly secrets: readonly string[] }
+  | { readonly kind: "batch"; readonly batch: Batch }
+  /** Members of the index, as JSON without braces. `isLast`: nothing follows. */
+  | { readonly kind: "about"; readonly about: string; readonly isLast: boolean };
+
+export type FromThread =
+  /** A batch is done. `length`: of its text. `total`: how many bytes the recording has now. */
+  | {
+      readonly kind: "done";
+      readonly length: number;
+      readonly written: number;
+      readonly lost: number;
+      readonly total: number;
+    }
+  /** The disk begins to refuse lines, or takes them again (undefined). */
+  | { readonly kind: "state"; readonly problem: string | undefined }
+  /** The thread needs the members of the index. */
+  | { readonly kind: "ask" }
+  | { readonly kind: "closed" };
 
 export interface RecordSettings {
   readonly dir: string;
@@ -60,6 +92,10 @@ export interface RecordingOptions {
 
 /** How often the log says that lines are lost. */
 const WARN_MS = 60_000;
+/** A batch of this length goes to the thread at once. */
+const BATCH_LENGTH = 64 * 1024;
+/** At most so many characters wait for the thread. */
+const MAX_WAITING = 16 * 1024 * 1024;
 
 export class Recording {
   /** Whether it has the messages of all servers. */
@@ -67,13 +103,18 @@ export class Recording {
   readonly #parts: RecordingParts;
   readonly #options: RecordingOptions;
   readonly #thread: Thread;
-  readonly #batches: Batches;
   /** Resolves when the thread has written everything, or is gone. */
   readonly #closed: Promise<void>;
   #secrets: readonly string[] | undefined;
   #isGone = false;
-  /** How many messages the thread has. */
+  /** Lines that the thread does not have yet. */
+  #text = "";
+  #lines = 0;
+  #unread: number[] = [];
+  /** How many lines the thread has. */
   #sent = 0;
+  /** How many characters wait here and in the thread. */
+  #waiting = 0;
   #frames = 0;
   #lost = 0;
   #bytes = 0;
@@ -84,9 +125,7 @@ export class Recording {
     this.#options = options;
     const { dir, maxBytes, servers, bodies } = options.settings;
     const { run } = options;
-    const thread = parts.startThread({ dir, maxBytes, run });
-    this.#thread = thread;
-    this.#batches = new Batches((number, slot) => thread.postMessage({ kind: "slot", number, slot }));
+    this.#thread = parts.startThread({ dir, maxBytes, run });
     this.isOfAll = servers.includes("*");
     this.#closed = new Promise((resolve) => this.#listen(resolve));
     parts.log.info({ dir, run, servers, bodies }, "Recording");
@@ -100,25 +139,26 @@ export class Recording {
     return { ...this.#options, frames: this.#frames, lost: this.#lost, bytes: this.#bytes };
   }
 
-  /** Adds a line. `t`: its time in milliseconds. */
-  put(opening: Opening, raw: Raw, t: number): void {
-    if (this.#batches.add(opening, raw, t)) return;
-    this.send();
-    if (this.#isGone || !this.#batches.add(opening, raw, t)) this.#lose(opening.kind === WHOLE ? WHOLE_FRAMES : 1);
-  }
-
-  /** Writes the lines so far into the memory that the thread sees. */
-  write(): void {
-    this.#batches.write();
+  /** Adds a line. `isUnread`: its message may not be JSON. */
+  put(line: string, isUnread: boolean): void {
+    if (this.#isGone || this.#waiting + line.length > MAX_WAITING) return this.#lose();
+    this.#waiting += line.length;
+    if (isUnread) this.#unread.push(this.#lines);
+    this.#lines++;
+    this.#text += line;
+    if (this.#text.length >= BATCH_LENGTH) this.send();
   }
 
   /** Sends the lines so far to the thread. */
   send(): void {
-    if (this.#batches.isEmpty) return;
-    const batch = this.#batches.take();
-    if (this.#isGone) return this.#count(0, batch.frames);
-    this.#tellSecrets();
-    this.#sent += batch.frames;
+    if (this.#lines === 0) return;
+    const batch = { text: this.#text, lines: this.#lines, unread: this.#unread };
+    this.#text = "";
+    this.#lines = 0;
+    this.#unread = [];
+    if (this.#isGone) return this.#count(0, batch.lines);
+    this.#sendSecrets();
+    this.#sent += batch.lines;
     this.#thread.postMessage({ kind: "batch", batch });
   }
 
@@ -136,7 +176,7 @@ export class Recording {
     const where = { dir: this.settings.dir };
     this.#thread.on("message", (message) => {
       if (message.kind === "done") {
-        this.#batches.give(message.slot);
+        this.#waiting -= message.length;
         this.#bytes = message.total;
         this.#sent -= message.written + message.lost;
         this.#count(message.written, message.lost);
@@ -156,10 +196,10 @@ export class Recording {
     });
   }
 
-  /** Tells the thread what the index says beside the segments. */
+  /** Sends the members of the index beside the segments. */
   #describe(isLast: boolean): void {
     if (this.#isGone) return;
-    this.#tellSecrets();
+    this.#sendSecrets();
     const { version, offers } = this.#parts;
     const { startedAt, settings } = this.#options;
     const about = `"goblin":${JSON.stringify(version)},"startedAt":${startedAt},"bodies":${settings.bodies},`;
@@ -167,7 +207,7 @@ export class Recording {
   }
 
   /** Before lines that may hold new ones. */
-  #tellSecrets(): void {
+  #sendSecrets(): void {
     const secrets = this.#parts.secrets();
     if (secrets === this.#secrets) return;
     this.#secrets = secrets;
@@ -180,9 +220,8 @@ export class Recording {
     this.#parts.meters.countFrames(written, lost);
   }
 
-  /** A line found no room. */
-  #lose(frames: number): void {
-    this.#count(0, frames);
+  #lose(): void {
+    this.#count(0, 1);
     const t = performance.now();
     if (this.#isGone || t - this.#warnedAt < WARN_MS) return;
     this.#warnedAt = t;

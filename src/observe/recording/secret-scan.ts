@@ -3,7 +3,7 @@
  * decoding them.
  *
  * Invariant: it is never wrong about a no. Where masking would change something (`masked` in
- * `calls/stages/audit-mask.ts`, or a known secret), it says yes; a closer look decides then.
+ * `telemetry/audit-mask.ts`, or a known secret), it says yes; a closer look decides then.
  *
  * It looks at every other pair of bytes. Of any three bytes in a row, one such pair covers the
  * first two or the last two, so each pattern is three bytes, and both of its pairs are in a table.

@@ -34,8 +34,8 @@ export interface Segment {
   until: number;
 }
 
-/** What is written at once. */
-export interface Lines {
+/** Lines that are written at once. */
+export interface LineBundle {
   readonly parts: readonly Uint8Array[];
   readonly bytes: number;
   readonly lines: number;
@@ -44,6 +44,8 @@ export interface Lines {
 }
 
 export const SEGMENT_NAME = /^\d{8}T\d{6}Z-\d+-\d{6}\.ndjson$/;
+/** The format of lines and index. */
+export const FORMAT = 2;
 const MAX_TRIES = 100;
 const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
 
@@ -72,7 +74,7 @@ export class SegmentFiles {
   }
 
   /** Writes lines to one segment. Throws if the disk does not take all of them. */
-  write({ parts, bytes, lines, from, until }: Lines): void {
+  write({ parts, bytes, lines, from, until }: LineBundle): void {
     try {
       if (bytes > this.room) this.#release();
       this.#handle ??= this.#open();
@@ -144,7 +146,7 @@ export class SegmentFiles {
     try {
       closeSync(this.#handle);
     } catch {
-      // Its lines were written, or their writing failed, which was told.
+      // Its lines were written, or the failed write was reported.
     }
     this.#handle = undefined;
   }
@@ -173,7 +175,7 @@ export class SegmentFiles {
   writeIndex(): void {
     if (this.#segments.length === 0) return;
     const { dir, run } = this.#options;
-    const text = `{"version":1,"run":"${run}","segments":${JSON.stringify(this.#segments)},${this.about}}\n`;
+    const text = `{"version":${FORMAT},"run":"${run}","segments":${JSON.stringify(this.#segments)},${this.about}}\n`;
     // The segments can be read without it, and the recorder must not wait for the disk.
     writeFileAtomicSync(join(dir, `${run}.index.json`), text, { isDurable: false });
   }

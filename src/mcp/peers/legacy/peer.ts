@@ -130,7 +130,6 @@ export class LegacyPeer implements Peer, LinkEvents {
       this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, call, reason));
       const own = call ? outgoingParams(params, call, id) : params;
-      if (flight) flight.sentParams = own;
       const text = requestText(id, method, own);
       link.send(text, call?.trace ? { id, call, headers: call.trace } : { id, call });
     });

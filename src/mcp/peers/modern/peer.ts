@@ -182,7 +182,6 @@ export class ModernPeer implements Peer, LinkEvents {
       this.#pending.add(id, flight, resolve);
       call?.onCancel((reason) => this.#cancel(id, call, reason));
       const own = this.#descriptions.add(params, id, call);
-      if (flight) flight.sentParams = own;
       const text = requestText(id, method, own);
       // Only HTTP has headers.
       const headers = this.#options.cancelByClosing ? this.#headers.of(method, params, flight) : undefined;

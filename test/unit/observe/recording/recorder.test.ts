@@ -9,8 +9,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { framesOf } from "../../../../src/observe/recording/read.ts";
 import { Recorder } from "../../../../src/observe/recording/recorder.ts";
-import type { Thread } from "../../../../src/observe/recording/recording.ts";
-import type { ThreadData } from "../../../../src/observe/recording/thread-messages.ts";
+import type { Thread, ThreadData } from "../../../../src/observe/recording/recording.ts";
 import { disposeAll, onDispose, until } from "../../../fixtures/peers.ts";
 
 afterEach(disposeAll);
