@@ -16,6 +16,6 @@ const thread = new RecordingThread({
     suspects: mayHoldSecret,
     value: masked,
   },
-  say: (message) => port.postMessage(message),
+  say: (message, transfer) => port.postMessage(message, transfer),
 });
 port.on("message", (message: ToThread) => thread.take(message));

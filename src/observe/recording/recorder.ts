@@ -8,10 +8,10 @@
 
 import { matchesGlob } from "../../lib/text/glob.ts";
 import type { LinkTap } from "../../mcp/links/tap.ts";
-import type { Call, Witness } from "../../mcp/protocol/call.ts";
+import type { Call, Client, Witness } from "../../mcp/protocol/call.ts";
 import type { Flight } from "../../mcp/protocol/flight.ts";
 import { type Answer, answerText, type Raw, requestText } from "../../mcp/protocol/json-rpc.ts";
-import { lineBeginning, lineEnding } from "./frame.ts";
+import { FRAME, lineBeginning, lineEnding } from "./frame.ts";
 import { Recording, type RecordingParts, type RecordingState, type RecordSettings } from "./recording.ts";
 
 export interface RecorderOptions extends Omit<RecordingParts, "offers"> {
@@ -149,7 +149,7 @@ export class Recorder {
     const ms = Math.floor((performance.now() - startedAt) * 1000) / 1000;
     const head = lineBeginning("client", "out", this.#now()) + trail.about + aboutServer(serverId);
     const about = `${head},"ms":${ms},"outcome":"${outcome}"`;
-    this.#add(about, answer.raw, () => answerText(call.requestId, answer));
+    this.#add(about, answer.raw, (raw) => answerText(call.requestId, { ...answer, raw }));
   }
 
   #addRequest(trail: CallTrail): void {
@@ -157,7 +157,7 @@ export class Recorder {
     trail.hasRequest = true;
     const { call, serverId, startedAt } = trail.flight;
     const head = lineBeginning("client", "in", ORIGIN + microseconds(startedAt)) + trail.about + aboutServer(serverId);
-    this.#add(head, call.text, () => requestText(call.requestId, call.method, call.text));
+    this.#add(head, call.text, (text) => requestText(call.requestId, call.method, text));
   }
 
   /** Returns a tap for a new connection of a server. */
@@ -197,11 +197,16 @@ export class Recorder {
    * Adds a line. `head`: its members before the message. `raw`: the message, or the part of it that
    * decides its size. Bytes come from a server and may not be JSON.
    */
-  #add(head: string, raw: Raw, toMessage?: () => string): void {
+  #add(head: string, raw: Raw, toMessage?: (text: string) => string): void {
     if (raw.length > MAX_MESSAGE_BYTES || !this.#running!.settings.bodies) {
       this.#put(`${head},"bytes":${Buffer.byteLength(raw)}}\n`, false);
-    } else if (toMessage) this.#put(head + lineEnding(toMessage()), false);
-    else this.#put(head + lineEnding(raw.toString()), typeof raw !== "string");
+      return;
+    }
+    const text = raw.toString();
+    const message = toMessage ? toMessage(text) : text;
+    // The part around it has no line breaks. A search would have to put both together.
+    const line = text.includes("\n") || text.includes("\r") ? lineEnding(message) : `${FRAME}${message}}\n`;
+    this.#put(head + line, !toMessage && typeof raw !== "string");
   }
 
   #put(line: string, isUnread: boolean): void {
@@ -215,13 +220,23 @@ export class Recorder {
   }
 }
 
-function aboutCall({ requestId, method, who, client }: Call): string {
-  const { name } = client.info;
+const knownClients = new WeakMap<Client, string>();
+
+function aboutCall({ requestId, method, client }: Call): string {
+  let about = knownClients.get(client);
+  if (about === undefined) {
+    about = aboutClient(client);
+    // Without a session, each request has its own.
+    if (client.hasSession) knownClients.set(client, about);
+  }
+  return `,"call":"${requestId}","method":${cutJson(method)}${about}`;
+}
+
+function aboutClient({ info, who, hasSession, key }: Client): string {
   return (
-    `,"call":"${requestId}","method":${cutJson(method)}` +
     (who.name === "" ? "" : `,"who":${cutJson(who.name)}`) +
-    (typeof name === "string" ? `,"client":${cutJson(name)}` : "") +
-    (client.hasSession ? `,"session":${cutJson(client.key.slice(0, 8))}` : "")
+    (typeof info.name === "string" ? `,"client":${cutJson(info.name)}` : "") +
+    (hasSession ? `,"session":${cutJson(key.slice(0, 8))}` : "")
   );
 }
 

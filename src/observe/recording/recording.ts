@@ -13,9 +13,12 @@ export interface ThreadData {
   readonly run: string;
 }
 
+/** Lines in memory that changes hands: it belongs to the thread until the thread gives it back. */
 export interface Batch {
-  /** The lines, as they are written if nothing in them is masked. */
-  readonly text: string;
+  /** The lines, as they are written if nothing in them is masked. An even number of bytes. */
+  readonly memory: ArrayBuffer;
+  /** How many of these bytes are lines. */
+  readonly bytes: number;
   readonly lines: number;
   /** The indexes of lines whose message may not be JSON. */
   readonly unread: readonly number[];
@@ -28,10 +31,11 @@ export type ToThread =
   | { readonly kind: "about"; readonly about: string; readonly isLast: boolean };
 
 export type FromThread =
-  /** A batch is done. `length`: of its text. `total`: how many bytes the recording has now. */
+  /** A batch is done. `total`: how many bytes the recording has now. */
   | {
       readonly kind: "done";
-      readonly length: number;
+      readonly memory: ArrayBuffer;
+      readonly bytes: number;
       readonly written: number;
       readonly lost: number;
       readonly total: number;
@@ -52,7 +56,7 @@ export interface RecordSettings {
 
 /** The thread, as `node:worker_threads` has it. It does not keep the process alive. */
 export interface Thread {
-  postMessage(message: ToThread): void;
+  postMessage(message: ToThread, transfer?: readonly ArrayBuffer[]): void;
   on(event: "message", listener: (message: FromThread) => void): unknown;
   on(event: "error", listener: (error: unknown) => void): unknown;
   ref(): void;
@@ -92,9 +96,11 @@ export interface RecordingOptions {
 
 /** How often the log says that lines are lost. */
 const WARN_MS = 60_000;
-/** A batch of this length goes to the thread at once. */
-const BATCH_LENGTH = 64 * 1024;
-/** At most so many characters wait for the thread. */
+/** A batch has so much room, or as much as its only line needs. */
+const BATCH_BYTES = 256 * 1024;
+/** Lines of this length together are written at once, while they are in the CPU's cache. */
+const TEXT_LENGTH = 16 * 1024;
+/** At most so many bytes wait for the thread. */
 const MAX_WAITING = 16 * 1024 * 1024;
 
 export class Recording {
@@ -107,14 +113,19 @@ export class Recording {
   readonly #closed: Promise<void>;
   #secrets: readonly string[] | undefined;
   #isGone = false;
-  /** Lines that the thread does not have yet. */
+  /** Lines that are not in a batch yet, and which of them may not be JSON. */
   #text = "";
+  #textLines = 0;
+  readonly #textUnread: number[] = [];
+  /** The batch that is being filled. */
+  #memory: Buffer | undefined;
+  #used = 0;
   #lines = 0;
   #unread: number[] = [];
-  /** How many lines the thread has. */
+  /** How many lines the thread has, and how many bytes. */
   #sent = 0;
-  /** How many characters wait here and in the thread. */
-  #waiting = 0;
+  #sentBytes = 0;
+  readonly #free: ArrayBuffer[] = [];
   #frames = 0;
   #lost = 0;
   #bytes = 0;
@@ -141,25 +152,46 @@ export class Recording {
 
   /** Adds a line. `isUnread`: its message may not be JSON. */
   put(line: string, isUnread: boolean): void {
-    if (this.#isGone || this.#waiting + line.length > MAX_WAITING) return this.#lose();
-    this.#waiting += line.length;
-    if (isUnread) this.#unread.push(this.#lines);
-    this.#lines++;
+    if (this.#isGone || this.#sentBytes + this.#used + this.#text.length + line.length > MAX_WAITING)
+      return this.#lose();
+    if (this.#text.length + line.length > TEXT_LENGTH) this.#write();
+    if (isUnread) this.#textUnread.push(this.#textLines);
+    this.#textLines++;
     this.#text += line;
-    if (this.#text.length >= BATCH_LENGTH) this.send();
   }
 
   /** Sends the lines so far to the thread. */
   send(): void {
-    if (this.#lines === 0) return;
-    const batch = { text: this.#text, lines: this.#lines, unread: this.#unread };
+    this.#write();
+    this.#sendBatch();
+  }
+
+  /** Moves the text into the batch, or into the next one if it does not fit. */
+  #write(): void {
+    if (this.#text === "") return;
+    const size = Buffer.byteLength(this.#text);
+    if (this.#memory && this.#used + size > this.#memory.length) this.#sendBatch();
+    this.#memory ??= Buffer.from((size <= BATCH_BYTES && this.#free.pop()) || newMemory(size));
+    this.#used += this.#memory.write(this.#text, this.#used);
+    for (const line of this.#textUnread) this.#unread.push(this.#lines + line);
+    this.#lines += this.#textLines;
     this.#text = "";
-    this.#lines = 0;
+    this.#textLines = 0;
+    this.#textUnread.length = 0;
+  }
+
+  #sendBatch(): void {
+    if (!this.#memory) return;
+    const memory = this.#memory.buffer as ArrayBuffer;
+    const batch = { memory, bytes: this.#used, lines: this.#lines, unread: this.#unread };
+    this.#memory = undefined;
+    this.#used = this.#lines = 0;
     this.#unread = [];
     if (this.#isGone) return this.#count(0, batch.lines);
     this.#sendSecrets();
     this.#sent += batch.lines;
-    this.#thread.postMessage({ kind: "batch", batch });
+    this.#sentBytes += batch.bytes;
+    this.#thread.postMessage({ kind: "batch", batch }, [memory]);
   }
 
   /** Has the thread write what it was sent, and ends it. */
@@ -176,7 +208,8 @@ export class Recording {
     const where = { dir: this.settings.dir };
     this.#thread.on("message", (message) => {
       if (message.kind === "done") {
-        this.#waiting -= message.length;
+        this.#sentBytes -= message.bytes;
+        if (message.memory.byteLength === BATCH_BYTES) this.#free.push(message.memory);
         this.#bytes = message.total;
         this.#sent -= message.written + message.lost;
         this.#count(message.written, message.lost);
@@ -228,4 +261,8 @@ export class Recording {
     const { dir } = this.settings;
     this.#parts.log.warn({ dir }, "The recording does not keep up, and frames are lost; calls go on");
   }
+}
+
+function newMemory(size: number): ArrayBuffer {
+  return new ArrayBuffer(Math.max(BATCH_BYTES, size + (size % 2)));
 }

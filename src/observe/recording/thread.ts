@@ -15,7 +15,7 @@ import { SegmentFiles } from "./segment-files.ts";
 export interface ThreadParts {
   readonly data: ThreadData;
   readonly masks: Masks & { hide(secrets: readonly string[]): void };
-  readonly say: (message: FromThread) => void;
+  readonly say: (message: FromThread, transfer?: readonly ArrayBuffer[]) => void;
 }
 
 const RETRY_MS = 1_000;
@@ -44,9 +44,9 @@ export class RecordingThread {
       masks.hide(message.secrets);
       this.#scan = new SecretScan(message.secrets);
     } else if (message.kind === "batch") {
-      const { text, lines } = message.batch;
+      const { memory, bytes, lines } = message.batch;
       const lost = this.#write(message.batch);
-      say({ kind: "done", length: text.length, written: lines - lost, lost, total: this.#files.bytes });
+      say({ kind: "done", memory, bytes, written: lines - lost, lost, total: this.#files.bytes }, [memory]);
     } else {
       this.#files.about = maskMessage(`{${message.about}}`, true, masks).text.slice(1, -1);
       if (message.isLast) {
@@ -59,19 +59,21 @@ export class RecordingThread {
   /** Writes the lines of a batch. Returns how many are lost. */
   #write(batch: Batch): number {
     if (this.#failedAt !== undefined && performance.now() - this.#failedAt < RETRY_MS) return batch.lines;
-    const { bytes, pairs } = bytesOf(batch.text);
-    const unread = new Set(batch.unread);
+    const bytes = Buffer.from(batch.memory, 0, batch.bytes);
+    const scanned = { bytes, pairs: new Uint16Array(batch.memory) };
+    /** The index of the next line in `batch.unread`. */
+    let unread = 0;
     let parts: Uint8Array[] = [];
     let [size, lines, lost] = [0, 0, 0];
-    let from = 0;
-    let until = 0;
     let room = this.#files.room;
     /** Where the lines begin that go to the file as they are. */
     let clean = 0;
+    /** Where the first line that is to be written begins, and the newest one. */
+    let [first, newest] = [0, 0];
     const flush = (end: number): void => {
       if (clean < end) parts.push(bytes.subarray(clean, end));
       clean = end;
-      const bundle = { parts, bytes: size, lines, from, until };
+      const bundle = { parts, bytes: size, lines, from: timeOf(bytes, first), until: timeOf(bytes, newest) };
       if (lines > 0 && !this.#try(() => this.#files.write(bundle))) lost += lines;
       parts = [];
       size = lines = 0;
@@ -80,17 +82,18 @@ export class RecordingThread {
     let start = 0;
     for (let line = 0; line < batch.lines; line++) {
       const end = bytes.indexOf(NEWLINE, start) + 1;
-      const isPlain =
-        !this.#scan.finds({ bytes, pairs }, start, end - 1) && (!unread.has(line) || isFrame(bytes, start, end));
-      const masked = isPlain ? undefined : this.#masked(bytes.toString("utf8", start, end - 1), unread.has(line));
+      const isUnread = batch.unread[unread] === line;
+      if (isUnread) unread++;
+      const isPlain = !this.#scan.finds(scanned, start, end - 1) && (!isUnread || isFrame(bytes, start, end));
+      const masked = isPlain ? undefined : this.#masked(bytes.toString("utf8", start, end - 1), isUnread);
       const length = masked?.length ?? end - start;
       if ((size + length > room && lines > 0) || parts.length >= MAX_PARTS) {
         flush(start);
         // Another segment.
         if (length > room) room = this.#files.segmentBytes;
       }
-      until = timeOf(bytes, start);
-      if (lines === 0) from = until;
+      newest = start;
+      if (lines === 0) first = start;
       size += length;
       lines++;
       if (masked) {
@@ -137,15 +140,6 @@ export class RecordingThread {
       return false;
     }
   }
-}
-
-/** A text as bytes, and the same memory as pairs of bytes. */
-function bytesOf(text: string): { readonly bytes: Buffer; readonly pairs: Uint16Array } {
-  const length = Buffer.byteLength(text);
-  const memory = new ArrayBuffer(length + (length % 2));
-  const bytes = Buffer.from(memory, 0, length);
-  bytes.write(text);
-  return { bytes, pairs: new Uint16Array(memory) };
 }
 
 /** Whether the message of a line is one JSON value. */
