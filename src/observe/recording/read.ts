@@ -12,7 +12,7 @@ import { type Frame, OlderFormat, readFrame } from "./frame.ts";
 import { FORMAT, SEGMENT_NAME } from "./segment-files.ts";
 
 const INDEX = ".index.json";
-/** A line is written at most so long after newer ones: a request waits until its server is known. */
+/** How much later than newer lines one is written: a request waits until its server is known. */
 const MAX_DELAY_MS = 1000;
 
 /**

@@ -100,7 +100,7 @@ const WARN_MS = 60_000;
 const BATCH_BYTES = 256 * 1024;
 /** Lines of this length together are written at once, while they are in the CPU's cache. */
 const TEXT_LENGTH = 16 * 1024;
-/** At most so many bytes wait for the thread. */
+/** The limit of bytes that wait for the thread. */
 const MAX_WAITING = 16 * 1024 * 1024;
 
 export class Recording {

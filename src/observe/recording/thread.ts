@@ -2,7 +2,8 @@
  * The part of the recorder that has its own thread: masks lines and writes them.
  *
  * Nearly all lines hold nothing to mask and go to the file as they came. Invariant: no line is
- * written before its secrets are masked, and no message can end its line or pass for a member of it.
+ * written before its secrets are masked, and no message can end its line or pass for a member of
+ * it.
  */
 import { scanValue } from "../../lib/json/json-scan.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";

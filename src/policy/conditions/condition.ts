@@ -2,7 +2,8 @@
  * A rule's condition: an expression in CEL over a call's arguments.
  *
  * The interpreter is loaded when the first condition is read, and RE2 when one uses `matches`.
- * Until then, and if an expression is wrong, a condition cannot be evaluated, which denies the call.
+ * Until then, and if an expression is wrong, a condition cannot be evaluated, which denies the
+ * call.
  *
  * Invariant: evaluation is bounded, whatever the size of the arguments.
  */

@@ -26,7 +26,7 @@ export class Pattern {
     if (this.#regex.programSize() > MAX_SIZE) throw new Error("the pattern of matches() is too large");
   }
 
-  /** Returns whether the pattern matches anywhere in the text. @throws Error if the budget is spent */
+  /** Whether the pattern matches anywhere in the text. @throws Error if the budget is spent */
   test(text: string, budget: Budget): boolean {
     budget.match(this.#regex.programSize(), text.length);
     // Not `test`: it tries a DFA first, and a text can make it build a new state per character.
