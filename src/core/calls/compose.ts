@@ -1,6 +1,7 @@
 /**
- * Runs the stages that every routed request passes on its way to its server and back. Each stage
- * sees the request before it is sent and the answer when it returns.
+ * Runs the stages that every routed request passes on its way to its server and back. A stage has
+ * up to three methods. All stages let the request enter, then they send it on, each in the order of
+ * the list; the answer leaves through them in reverse order.
  *
  * A request that a stage lets through leaves through that stage exactly once, whether it succeeds
  * or fails. One promise serves all stages: nested async functions would create several per stage
@@ -18,15 +19,27 @@ export interface Stage {
    * see it leave.
    */
   enter?(flight: Flight, route: Route): Answer | undefined;
-  /** Work on a large answer may take several turns of the event loop. */
-  leave?(flight: Flight, route: Route, answer: Answer): Answer | Promise<Answer>;
+  /**
+   * Sends the request on with `next`: changed, later, or not at all. A stage that changes nothing
+   * returns the promise of `next`, so that it costs no other one.
+   */
+  send?(flight: Flight, route: Route, next: Send): Promise<Answer>;
+  /**
+   * Work on a large answer may take several turns of the event loop. `again` sends the request once
+   * more, through the `send` of all stages.
+   */
+  leave?(flight: Flight, route: Route, answer: Answer, again: Send): Answer | Promise<Answer>;
 }
 
-/** The returned function never rejects. */
-export function compose(stages: readonly Stage[], send: Send): Send {
+/** `toServer` ends the list. The returned function never rejects. */
+export function compose(stages: readonly Stage[], toServer: Send): Send {
   // Looked up once: for stages of many classes, V8 would look in its table for each one.
   const enters = stages.map((stage) => stage.enter?.bind(stage));
   const leaves = stages.map((stage) => stage.leave?.bind(stage));
+  const send = stages.reduceRight<Send>((next, stage) => {
+    const pass = stage.send?.bind(stage);
+    return pass ? (flight, route) => pass(flight, route, next) : next;
+  }, toServer);
   return async (flight, route) => {
     let passed = 0;
     let answer: Answer | undefined;
@@ -45,7 +58,7 @@ export function compose(stages: readonly Stage[], send: Send): Send {
       // An exception in a stage becomes an error answer, for example on a large answer that was
       // forwarded unparsed. The other stages still run.
       try {
-        const left = leave(flight, route, answer);
+        const left = leave(flight, route, answer, send);
         answer = left instanceof Promise ? await left : left;
       } catch (error) {
         answer = failure(error, { requestId: flight.call.requestId });

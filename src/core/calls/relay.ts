@@ -7,38 +7,40 @@
  * `handle` never rejects: a failure becomes an error answer. Every request is counted exactly once.
  */
 
-import { setMember } from "../../lib/json/json-text.ts";
 import type { Call } from "../../mcp/protocol/call.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import { Flight } from "../../mcp/protocol/flight.ts";
 import { type Answer, failure } from "../../mcp/protocol/json-rpc.ts";
 import { type ListMethod, listMethods, type RoutedMethod, routedMethods } from "../../mcp/protocol/methods.ts";
-import type { Visibility } from "../../mcp/protocol/principal.ts";
 import { createOtel, type Otel } from "../../observe/otel/otel.ts";
 import type { Snapshot } from "../../upstream/catalog/snapshot.ts";
+import type { Servers } from "../../upstream/servers/servers.ts";
 import { EXTENSION, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
 import { resolveSeen } from "../routing/seen-uris.ts";
 import { ServerStates } from "../session/request-state.ts";
-import { Admission } from "./admission.ts";
-import { compose, type Send } from "./compose.ts";
+import { compose, type Send, type Stage } from "./compose.ts";
 import { ExtensionOwners } from "./extension-owners.ts";
 import { offersOf } from "./offers.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { RelayParts } from "./relay-parts.ts";
+import { Admission } from "./stages/admission.ts";
 import { Approval } from "./stages/approval.ts";
 import { ArgumentHelp } from "./stages/argument-help.ts";
 import { Audit } from "./stages/audit.ts";
 import { Deadlines } from "./stages/deadline.ts";
 import { FailureLog } from "./stages/failure-log.ts";
 import { InFlight } from "./stages/in-flight.ts";
+import { LateRoutes } from "./stages/late-routes.ts";
 import { ClientLimits } from "./stages/limits.ts";
 import { LoginLink } from "./stages/login-link.ts";
 import { LoginWait } from "./stages/login-wait.ts";
 import { CallMetrics } from "./stages/metrics.ts";
 import { Output } from "./stages/output.ts";
 import { RecorderStage } from "./stages/recorder.ts";
+import { OpenState, ReturnState } from "./stages/server-state.ts";
+import { TracingStage } from "./stages/tracing.ts";
 import { TaskMethods } from "./task-methods.ts";
 
 type Respond = (flight: Flight) => Promise<Answer>;
@@ -55,11 +57,8 @@ export class Relay {
   readonly #audit: Audit | undefined;
   readonly #loginLink: LoginLink | undefined;
   readonly #loginWait: LoginWait | undefined;
-  readonly #admission: Admission;
   readonly #owners: ExtensionOwners;
   readonly #taskMethods: TaskMethods;
-  readonly #approval: Approval;
-  readonly #states: ServerStates;
   readonly #route: Send;
   /**
    * For requests that the gateway makes to answer a client's request: they are not counted again.
@@ -76,15 +75,6 @@ export class Relay {
     const file = config.current.log.audit;
     this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
     parts.approvals.begin(this.#audit && ((text, whole) => this.#audit?.chained(text, whole)));
-    this.#states = new ServerStates(parts.continuity.keyFor("server states"));
-    this.#admission = new Admission(log);
-    this.#approval = new Approval({
-      ...parts,
-      admission: this.#admission,
-      trusted: () => config.current.approvals.trustClients,
-      find: (...about) => this.#findAgain(...about),
-      send: (...call) => this.#sendNow(...call),
-    });
     this.#clientMethods = new Map([
       ["resources/subscribe", (flight) => resourceSubscriptions.subscribeSession(flight)],
       ["resources/unsubscribe", (flight) => resourceSubscriptions.unsubscribeSession(flight)],
@@ -99,29 +89,36 @@ export class Relay {
       onLimit,
     });
     this.#loginLink = parts.loginLinks && new LoginLink(parts.loginLinks, servers);
-    const stages = [
+    this.#loginWait = parts.loginLinks && new LoginWait(servers);
+    const states = new ServerStates(parts.continuity.keyFor("server states"));
+    const admission = new Admission(log);
+    const trusted = (): readonly string[] => config.current.approvals.trustClients;
+    const stages: readonly (Stage | undefined)[] = [
       new RecorderStage(parts.recorder),
-      ...(this.#loginLink ? [this.#loginLink] : []),
+      this.#loginLink,
       this.#inFlight,
       this.#metrics,
-      ...(this.#audit ? [this.#audit] : []),
+      this.#audit,
       new FailureLog(log),
       this.limits,
       parts.results,
+      new LateRoutes(parts.waiting),
+      new OpenState(states),
       parts.masking,
-    ];
-    const send: Send = (flight, route) =>
-      route instanceof LateRoute ? this.#sendLate(flight, route) : this.#forward(flight, route);
-    this.#loginWait = parts.loginLinks && new LoginWait(servers, send);
-    const innerStages = [
       new Deadlines(config, servers.roster),
       new ArgumentHelp(),
-      new Output({ tasks, masker, roster: servers.roster, seen, states: this.#states }),
-      ...(this.#loginWait ? [this.#loginWait] : []),
+      new Output({ tasks, masker, roster: servers.roster, seen, states }),
+      this.#loginWait,
+      admission,
+      new Approval({ ...parts, admission, trusted }),
+      new ReturnState(),
+      this.#otel && new TracingStage(this.#otel.tracing),
     ];
-    this.#route = compose([...stages, ...innerStages], send);
-    // A task's result is as much a result as that of a call.
-    this.#routeInner = compose([parts.results, parts.masking, ...innerStages], send);
+    const isUsed = (stage: Stage | undefined): stage is Stage => stage !== undefined;
+    const toServer = createSender(servers);
+    this.#route = compose(stages.filter(isUsed), toServer);
+    // The result of a task is shaped and masked like that of a call.
+    this.#routeInner = compose(stages.slice(stages.indexOf(parts.results)).filter(isUsed), toServer);
   }
 
   handle(call: Call): Promise<Answer> {
@@ -244,14 +241,6 @@ export class Relay {
     }
   }
 
-  async #findAgain({ call, deadline }: Flight, { spec }: Route, visibility: Visibility | undefined): Promise<Route> {
-    const { waiting, seen, catalog } = this.#parts;
-    const { key, principal } = call.client;
-    await catalog.caughtUp();
-    const find = (snapshot: Snapshot): Route => resolveSeen(call, spec, { snapshot, seen });
-    return waiting.found(find, { client: { key, principal, visibility }, call, deadline });
-  }
-
   /** Sends a request that the gateway makes for another one. Never rejects. */
   async #sendInner(call: Call): Promise<Answer> {
     try {
@@ -266,34 +255,6 @@ export class Relay {
     flight.target = route.target;
     flight.isRouted = true;
     return this.#route(flight, route);
-  }
-
-  #forward(flight: Flight, found: Route): Promise<Answer> {
-    // Before a person or a server hears of the request.
-    flight.serverState = this.#states.open(flight.call, found.serverId);
-    const masked = this.#parts.masking.admit(flight, found);
-    return masked instanceof Promise ? masked.then((route) => this.#admit(flight, route)) : this.#admit(flight, masked);
-  }
-
-  #admit(flight: Flight, route: Route): Promise<Answer> {
-    const given = this.#admission.params(flight, route);
-    return typeof given === "string" ? this.#sendNow(flight, route, given) : this.#approval.send(flight, route, given);
-  }
-
-  #sendNow(flight: Flight, route: Route, params: string): Promise<Answer> {
-    const { serverState } = flight;
-    const given = serverState === undefined ? params : setMember(params, "requestState", serverState);
-    const traced = this.#otel?.tracing.begin(flight, given) ?? given;
-    return this.#parts.servers.forward(route.serverId, flight.call.method, traced, flight);
-  }
-
-  async #sendLate(flight: Flight, late: LateRoute): Promise<Answer> {
-    const { call, deadline } = flight;
-    const route = await this.#parts.waiting.found(late.find, { client: call.client, call, deadline });
-    late.settle(route);
-    flight.serverId = route.serverId;
-    flight.target = route.target;
-    return this.#forward(flight, route);
   }
 
   /** Answers a request in the gateway itself, which may still involve a server. */
@@ -320,4 +281,12 @@ export class Relay {
     this.#parts.log.debug({ method, requestId, code: answer.code }, "refused");
     return this.#loginLink?.leave(flight, undefined, answer) ?? answer;
   }
+}
+
+/** Hands requests to their servers, after the last stage. */
+export function createSender(servers: Pick<Servers, "forward">): Send {
+  return (flight, route) => {
+    if (flight.asksFirst) throw new Error(`${route.name} needs an approval, and no stage asked for it`);
+    return servers.forward(route.serverId, flight.call.method, route.params, flight);
+  };
 }

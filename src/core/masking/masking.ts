@@ -44,8 +44,13 @@ export class Masking {
     follow();
   }
 
+  send(flight: Flight, route: Route, next: (flight: Flight, route: Route) => Promise<Answer>): Promise<Answer> {
+    const masked = this.#masked(flight, route);
+    return masked instanceof Promise ? masked.then((found) => next(flight, found)) : next(flight, masked);
+  }
+
   /** Returns the route with the arguments that the server may get. */
-  admit(flight: Flight, route: Route): Route | Promise<Route> {
+  #masked(flight: Flight, route: Route): Route | Promise<Route> {
     if (this.#servers.size === 0 || !this.#servers.get(route.serverId)?.arguments) return route;
     const { params } = route;
     const span = memberSpan(params, 0, "arguments");

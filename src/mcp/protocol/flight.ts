@@ -5,6 +5,7 @@
  * every stage finds the start time here and depends on no other stage.
  */
 import type { Call } from "./call.ts";
+import type { AskFirst } from "./principal.ts";
 
 /** The timeout of a flight, shared by the stage that owns it and the peers that extend it. */
 export interface Deadline {
@@ -45,6 +46,8 @@ export class Flight {
   target: string | undefined;
   /** The server's own state that the client brought back sealed, in JSON. */
   serverState: string | undefined;
+  /** Set while a person must allow the call: nothing with this member may reach a server. */
+  asksFirst: AskFirst | undefined;
   /** The rule of the policy that refused it. */
   rule: string | undefined;
   /** How many keys and tokens were masked in its arguments and its result. */

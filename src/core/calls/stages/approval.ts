@@ -19,9 +19,14 @@ import { type ErrorCode, GoblinError } from "../../../mcp/protocol/errors.ts";
 import type { Flight } from "../../../mcp/protocol/flight.ts";
 import { type Answer, notificationText, rawText } from "../../../mcp/protocol/json-rpc.ts";
 import { type AskFirst, type Visibility, visibilityAt } from "../../../mcp/protocol/principal.ts";
+import type { Catalog } from "../../../upstream/catalog/catalog.ts";
+import type { Snapshot } from "../../../upstream/catalog/snapshot.ts";
+import type { Waiting } from "../../../upstream/servers/waiting.ts";
 import type { Route } from "../../routing/resolve.ts";
-import type { Admission } from "../admission.ts";
+import { resolveSeen, type SeenUris } from "../../routing/seen-uris.ts";
+import type { Send, Stage } from "../compose.ts";
 import { outcomeOf } from "../outcome.ts";
+import type { Admission } from "./admission.ts";
 import { askClient, maySelfAnswer } from "./approval-question.ts";
 
 export interface ApprovalParts {
@@ -30,10 +35,9 @@ export interface ApprovalParts {
   readonly admission: Admission;
   /** Patterns of the clients whose own consent counts. */
   readonly trusted: () => readonly string[];
-  /** Finds the call's route again, in the newest catalog as a client of this visibility sees it. */
-  readonly find: (flight: Flight, route: Route, visibility: Visibility | undefined) => Promise<Route>;
-  /** Sends the call to its server. */
-  readonly send: (flight: Flight, route: Route, params: string) => Promise<Answer>;
+  readonly catalog: Pick<Catalog, "caughtUp">;
+  readonly waiting: Waiting;
+  readonly seen: SeenUris;
 }
 
 interface AllowedCall {
@@ -44,6 +48,7 @@ interface AllowedCall {
   readonly params: string;
   /** Whether it goes on with input that its server wanted. */
   readonly isResumed: boolean;
+  readonly next: Send;
 }
 
 /** What a call is answered with if there is no such thing. */
@@ -51,20 +56,30 @@ const GONE: ReadonlySet<ErrorCode> = new Set(["TOOL_NOT_FOUND", "PROMPT_NOT_FOUN
 /** A server's own progress goes on above the steps of the wait. */
 const PROGRESS_STEP = 1e-6;
 
-export class Approval {
+export class Approval implements Stage {
   readonly #parts: ApprovalParts;
 
   constructor(parts: ApprovalParts) {
     this.#parts = parts;
   }
 
+  send(flight: Flight, route: Route, next: Send): Promise<Answer> {
+    const { asksFirst } = flight;
+    if (asksFirst === undefined) return next(flight, route);
+    flight.asksFirst = undefined;
+    return this.#sendAllowed(flight, { found: route, needed: asksFirst, next });
+  }
+
   /** Sends the call as soon as it is allowed. @throws GoblinError if it is not */
-  async send(flight: Flight, found: Route, needed: AskFirst): Promise<Answer> {
-    const { approvals, send } = this.#parts;
+  async #sendAllowed(
+    flight: Flight,
+    { found, needed, next }: { readonly found: Route; readonly needed: AskFirst; readonly next: Send },
+  ): Promise<Answer> {
+    const { approvals } = this.#parts;
     let route = found;
     let asked: string | AskFirst = needed;
     for (;;) {
-      if (typeof asked === "string") return send(flight, route, forServer(flight, route, asked));
+      if (typeof asked === "string") return next(flight, forServer(flight, route, asked));
       const asker = askerOf(flight, route);
       const lock = approvals.lockOf?.({ server: asker.serverId, kind: asker.kind, name: asker.name });
       const { subject } = subjectOf({ ...asker, asked, lock });
@@ -74,11 +89,11 @@ export class Approval {
       const first =
         begun === undefined ? subject : subjectOf({ ...asker, asked: { ...asked, params: begun }, lock }).subject;
       const resumed = begun === undefined ? undefined : await approvals.resume(first, flight.serverState, requestId);
-      if (resumed) return this.#run(flight, route, { grant: resumed, first, params, isResumed: true });
+      if (resumed) return this.#run(flight, route, { grant: resumed, first, params, isResumed: true, next });
       const grant = approvals.take(subject);
       if (grant) {
         await approvals.executed(grant, { subject, requestId });
-        return this.#run(flight, route, { grant, first, params, isResumed: false });
+        return this.#run(flight, route, { grant, first, params, isResumed: false, next });
       }
       await this.#hold(flight, { subject, asked });
       ({ route, asked } = await this.#admitted(flight, route));
@@ -86,8 +101,8 @@ export class Approval {
   }
 
   async #run(flight: Flight, route: Route, given: AllowedCall): Promise<Answer> {
-    const { approvals, send } = this.#parts;
-    const { grant, first, params, isResumed } = given;
+    const { approvals } = this.#parts;
+    const { grant, first, params, isResumed, next } = given;
     const { call } = flight;
     const { requestId } = call;
     let isUndone = false;
@@ -99,7 +114,7 @@ export class Approval {
         outcome = "cancelled";
         throw new GoblinError("CANCELLED", "Cancelled by the client");
       }
-      const answer = await send(flight, route, forServer(flight, route, params));
+      const answer = await next(flight, forServer(flight, route, params));
       isUndone = !answer.ok && answer.unsent === true;
       outcome = outcomeOf(call, answer);
       if (answer.ok && wantsInput(answer.raw)) {
@@ -176,7 +191,7 @@ export class Approval {
       if (!place) throw gone(name);
       visibility = visibilityAt(place, client.info);
     }
-    const newest = await this.#parts.find(flight, route, visibility).catch((error: unknown) => {
+    const newest = await this.#findAgain(flight, route, visibility).catch((error: unknown) => {
       if (error instanceof GoblinError && GONE.has(error.code)) throw gone(name);
       throw error;
     });
@@ -185,17 +200,26 @@ export class Approval {
     const now = { ...route, snapshot: newest.snapshot };
     return { route: now, asked: this.#parts.admission.params(flight, now, visibility) };
   }
+
+  /** Finds the call's route in the newest catalog, as a client of this visibility sees it. */
+  async #findAgain({ call, deadline }: Flight, { spec }: Route, visibility: Visibility | undefined): Promise<Route> {
+    const { catalog, waiting, seen } = this.#parts;
+    const { key, principal } = call.client;
+    await catalog.caughtUp();
+    const find = (snapshot: Snapshot): Route => resolveSeen(call, spec, { snapshot, seen });
+    return waiting.found(find, { client: { key, principal, visibility }, call, deadline });
+  }
 }
 
 /**
- * Returns the params for the server. A call that is a task of the gateway is one of its server too
- * only if the tool says that it can be.
+ * Returns the route with the allowed params. A call that is a task of the gateway becomes a task of
+ * its server only if the tool supports tasks.
  */
-function forServer({ call }: Flight, { snapshot, name }: Route, params: string): string {
-  if (!call.task) return params;
-  const { taskSupport } = recordOf(snapshot.tools.find(name)?.definition.value["execution"]);
+function forServer({ call }: Flight, route: Route, params: string): Route {
+  if (!call.task) return { ...route, params };
+  const { taskSupport } = recordOf(route.snapshot.tools.find(route.name)?.definition.value["execution"]);
   const isTask = taskSupport === "optional" || taskSupport === "required";
-  return isTask ? params : dropMembers(params, (key) => key === "task");
+  return { ...route, params: isTask ? params : dropMembers(params, (key) => key === "task") };
 }
 
 function askerOf({ call }: Flight, route: Route) {

@@ -21,11 +21,9 @@ interface Waiter {
 const WAIT_MS = 45_000;
 
 export class LoginWait implements Stage {
-  readonly #send: Send;
   readonly #waiters = new Set<Waiter>();
 
-  constructor(servers: Servers, send: Send) {
-    this.#send = send;
+  constructor(servers: Servers) {
     servers.on("loggedIn", (serverId, owner) => {
       for (const waiter of this.#waiters) {
         if (waiter.serverId === serverId && (owner === "" || owner === waiter.principal)) waiter.end(true);
@@ -33,9 +31,9 @@ export class LoginWait implements Stage {
     });
   }
 
-  leave(flight: Flight, route: Route, answer: Answer): Answer | Promise<Answer> {
+  leave(flight: Flight, route: Route, answer: Answer, again: Send): Answer | Promise<Answer> {
     if (answer.ok || answer.symbol !== "LOGIN_REQUIRED" || flight.call.links !== "opened") return answer;
-    return this.#afterLogin(flight, route, answer);
+    return this.#afterLogin(flight, route, answer, again);
   }
 
   /**
@@ -48,12 +46,12 @@ export class LoginWait implements Stage {
     return typeof serverId === "string" ? this.#login(call, serverId) : undefined;
   }
 
-  async #afterLogin(flight: Flight, route: Route, answer: Answer): Promise<Answer> {
+  async #afterLogin(flight: Flight, route: Route, answer: Answer, again: Send): Promise<Answer> {
     const { call, deadline } = flight;
     deadline?.asks();
     const isDone = await this.#login(call, route.serverId);
     deadline?.answered(true);
-    return isDone && !call.cancelled ? this.#send(flight, route) : answer;
+    return isDone && !call.cancelled ? again(flight, route) : answer;
   }
 
   #login(call: Call, serverId: string): Promise<boolean> {

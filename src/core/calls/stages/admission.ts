@@ -1,18 +1,21 @@
 /**
- * Asks the policy about a request's arguments, as the last step before its server: what passes here
- * is what the server gets. Requests of clients without such rules pass at once.
+ * Asks the policy about a request's arguments, after every stage that may change them: the server
+ * gets what passes here. Requests of clients without such rules pass at once. A request that a
+ * person must allow is marked (`asksFirst`) for `Approval`.
  *
  * Invariant: neither the log nor the audit file gets an argument's value from here.
  */
-import { cannotWait } from "../../auth/approvals/refusal.ts";
-import { memberText } from "../../lib/json/json-text.ts";
-import { recordOf } from "../../lib/structures/record.ts";
-import { Throttle } from "../../lib/timing/throttle.ts";
-import type { Flight } from "../../mcp/protocol/flight.ts";
-import type { AskFirst, Visibility } from "../../mcp/protocol/principal.ts";
-import type { Logger } from "../../observe/telemetry/logger.ts";
-import { Refusal } from "../../policy/arguments/admit.ts";
-import type { Route } from "../routing/resolve.ts";
+import { cannotWait } from "../../../auth/approvals/refusal.ts";
+import { memberText } from "../../../lib/json/json-text.ts";
+import { recordOf } from "../../../lib/structures/record.ts";
+import { Throttle } from "../../../lib/timing/throttle.ts";
+import type { Flight } from "../../../mcp/protocol/flight.ts";
+import type { Answer } from "../../../mcp/protocol/json-rpc.ts";
+import type { AskFirst, Visibility } from "../../../mcp/protocol/principal.ts";
+import type { Logger } from "../../../observe/telemetry/logger.ts";
+import { Refusal } from "../../../policy/arguments/admit.ts";
+import type { Route } from "../../routing/resolve.ts";
+import type { Send, Stage } from "../compose.ts";
 
 /** A URI that a request names without reading it. */
 interface NamedUri {
@@ -23,13 +26,20 @@ interface NamedUri {
   readonly what: "completion" | "an extension";
 }
 
-export class Admission {
+export class Admission implements Stage {
   readonly #log: Pick<Logger, "warn">;
   /** A client chooses the arguments, and so how often a condition cannot be evaluated. */
   readonly #lines = new Throttle({ burst: 10, everyMs: 60_000 });
 
   constructor(log: Pick<Logger, "warn">) {
     this.#log = log;
+  }
+
+  send(flight: Flight, route: Route, next: Send): Promise<Answer> {
+    const given = this.params(flight, route);
+    if (typeof given === "string") return next(flight, given === route.params ? route : { ...route, params: given });
+    flight.asksFirst = given;
+    return next(flight, route);
   }
 
   /** Returns the params for the server. @throws GoblinError if a rule refuses the request */
