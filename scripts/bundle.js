@@ -68,7 +68,7 @@ const { output } = await build.write({
       { name: "catalog", test: isLoadedWith("app/assembly/catalog.js") },
       {
         name: "calls",
-        test: isLoadedWith("upstream/servers/servers.js", "app/assembly/relay.js", "core/session/client-state.js"),
+        test: isLoadedWith("upstream/servers/servers.js", "core/calls/relay.js", "core/session/client-state.js"),
       },
       { name: "gateway", test: isLoadedWith(...GATEWAY) },
       { name: "serve", test: isCommandLoadedWith("app/cli/commands/serve.js") },

@@ -3,19 +3,18 @@
  * tools.
  */
 
+import type { LiveConfig } from "../../config/live-config.ts";
 import type { Config } from "../../config/schema/config.ts";
 import type { ServerConfig } from "../../config/schema/server.ts";
 import { metaDefinitions, READER, SEARCH_TOOLS } from "../../core/meta/registry.ts";
 import { Catalog } from "../../upstream/catalog/catalog.ts";
 import type { SnapshotSettings } from "../../upstream/catalog/snapshot.ts";
-import type { Lock } from "../../upstream/lock/lock.ts";
-import { createLock, type LockParts } from "./lock.ts";
 
-/** The catalog, and the lock that decides what of the servers' lists gets there. */
-export function createCatalog({ config, ...parts }: LockParts): { readonly catalog: Catalog; readonly lock: Lock } {
+/** Makes the catalog. It follows the config. */
+export function createCatalog(config: LiveConfig): Catalog {
   const catalog = new Catalog(settingsOf(config.current));
   config.on("changed", () => catalog.configure(settingsOf(config.current)));
-  return { catalog, lock: createLock({ config, ...parts }) };
+  return catalog;
 }
 
 function settingsOf({

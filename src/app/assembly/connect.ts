@@ -1,7 +1,6 @@
 /** Connects logins with the config, the guard and the address: their page, and callers' tokens. */
 
 import { isOnBehalf } from "../../auth/login/grants/on-behalf.ts";
-import { Subjects } from "../../auth/login/grants/subjects.ts";
 import type { Logins } from "../../auth/login/logins.ts";
 import { Connect } from "../../auth/login-page/connect.ts";
 import type { Proof } from "../../auth/login-page/proofs.ts";
@@ -10,6 +9,7 @@ import type { LiveConfig } from "../../config/live-config.ts";
 import { isLocalOnly } from "../../config/local-only.ts";
 import type { FrontContext } from "../../front/context.ts";
 import type { LiveGuards } from "../../front/http/guard.ts";
+import type { Principal } from "../../mcp/protocol/principal.ts";
 
 export interface ConnectParts {
   readonly access: Pick<FrontContext["access"], "serversOf">;
@@ -32,16 +32,17 @@ function localUrl(url: string): string {
   return hostname === "0.0.0.0" || hostname === "[::]" ? `${protocol}//127.0.0.1:${port}` : origin;
 }
 
-/** Callers' own tokens are looked at only while a server is used on their behalf. */
-function followSubjects(logins: Logins, { config, guards }: ConnectParts): void {
-  const subjects = new Subjects();
+/** Notes callers' own tokens, but only while a server is used on their behalf. */
+export function noteTokens({ subjects }: Logins, config: LiveConfig): (principal: Principal, token: string) => void {
+  let isUsed = false;
   const follow = (): void => {
-    const isUsed = config.current.servers.some(({ auth }) => auth && isOnBehalf(auth));
-    guards.onToken = isUsed ? (principal, token) => subjects.note(principal, token) : undefined;
+    isUsed = config.current.servers.some(({ auth }) => auth && isOnBehalf(auth));
   };
-  logins.subjectOf = (principal) => subjects.of(principal);
   config.on("changed", follow);
   follow();
+  return (principal, token) => {
+    if (isUsed) subjects.note(principal, token);
+  };
 }
 
 /** How the person behind a link shows that it is theirs. */
@@ -75,7 +76,6 @@ function proofOf({ principal, isAdmin }: Asker, base: URL, { config, pairing }: 
 
 export function createConnect(logins: Logins, parts: ConnectParts): Connect {
   const { config, guards, address, access } = parts;
-  followSubjects(logins, parts);
   const publicUrl = (): string | undefined => config.current.gateway.publicUrl;
   const connect = new Connect(
     {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { LiveConfig } from "../../config/live-config.ts";
 import { type ConfigWatch, watchConfig } from "../../config/watch.ts";
 import type { Logger } from "../../observe/telemetry/logger.ts";
-import { Lock } from "../../upstream/lock/lock.ts";
+import { type Listed, Lock } from "../../upstream/lock/lock.ts";
 import { createScan } from "../../upstream/lock/scan/scan.ts";
 
 export interface LockParts {
@@ -11,16 +11,18 @@ export interface LockParts {
   readonly log: Logger;
   readonly configPath?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Returns the lists of a server that is ready. */
+  readonly listedBy: (serverId: string) => Listed | undefined;
 }
 
 /** A large file is not read too often. */
 const POLL_MS = 10_000;
 
 /** While it is on, it follows its file. `close` ends that. */
-export function createLock({ config, log, configPath, env }: LockParts): Lock {
+export function createLock({ config, log, configPath, env, listedBy }: LockParts): Lock {
   const folder = configPath === undefined ? process.cwd() : dirname(configPath);
   const file = (): string => config.current.lock.file ?? join(folder, "goblin.lock");
-  const lock = new Lock({ config, log, file, env, scan: createScan });
+  const lock = new Lock({ config, log, file, env, scan: createScan, listedBy });
   let followed: { readonly path: string; readonly watch: Promise<ConfigWatch> } | undefined;
   const follow = (): void => {
     const path = lock.isOn && !lock.isClosed ? lock.path : undefined;

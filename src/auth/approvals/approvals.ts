@@ -15,7 +15,7 @@ import { type Answering, AnswerRefused, checkAnswer, type RefusalReason } from "
 import { Continuations } from "./continuations.ts";
 import { grantFor } from "./grant-for.ts";
 import { Grants } from "./grants.ts";
-import { Ledger, type OpenedLedger } from "./ledger.ts";
+import { Ledger, type LedgerHooks, type OpenedLedger } from "./ledger.ts";
 import { type Placed, type PlaceLimits, Places } from "./places.ts";
 import type { ApprovalRecord, EndReason, Grant, Span } from "./record.ts";
 import { restore } from "./restore.ts";
@@ -33,6 +33,14 @@ export interface ApprovalsOptions {
   /** Returns arguments as people see them. */
   readonly show: (args: string) => string;
   readonly opened?: OpenedLedger | undefined;
+  /** Gets each line of the chain, without the shown arguments and with them. */
+  readonly onLine?: LedgerHooks["onLine"];
+  /** Where an operator answers on a page; undefined: there is none. */
+  readonly pageOf: (id: string) => string | undefined;
+  /** Identifies the approved version of a server; undefined: its versions are not locked. */
+  readonly lockOf: (serverId: string) => string | undefined;
+  /** Whether no operator can reach the API: the gateway belongs to the client that started it. */
+  readonly isAlone: () => boolean;
   readonly onLimit: OnLimit;
   readonly warn: (message: string) => void;
 }
@@ -73,34 +81,36 @@ export class Approvals extends EventEmitter<ApprovalsEvents> {
   readonly #alarms = new Alarms();
   #telling: NodeJS.Timeout | undefined;
   #isClosed = false;
-  /** Where an operator answers on a page; undefined: there is none. */
-  pageOf: (id: string) => string | undefined = () => undefined;
-  /** Identifies the definition that was locked. */
-  lockOf: ((about: Pick<Subject, "server" | "kind" | "name">) => string | undefined) | undefined;
-  /** Nobody can reach the API: the gateway belongs to the client that started it. */
-  isAlone = false;
 
   constructor(options: ApprovalsOptions) {
     super();
     this.#options = options;
     this.#places = new Places(options.settings, options.onLimit);
     const { records, grants } = restore(options.opened?.lines ?? []);
-    this.#ledger = options.opened?.ledger ?? new Ledger();
+    const hooks: LedgerHooks = {
+      onLine: options.onLine,
+      summary: () => ({ grants: this.grants(), held: [...this.#held.values()].map(({ record }) => record) }),
+    };
+    this.#ledger = options.opened?.create(hooks) ?? new Ledger(hooks);
     this.#records = records;
     this.#grants.replace(grants);
-    this.#ledger.summary = () => ({
-      grants: this.grants(),
-      held: [...this.#held.values()].map(({ record }) => record),
-    });
     this.#forgetOld();
   }
 
-  /**
-   * Ends what an earlier process left. `onLine` gets each line of the chain, without the shown
-   * arguments and with them.
-   */
-  begin(onLine?: (text: string, whole: string) => void): void {
-    this.#ledger.onLine = onLine;
+  get isAlone(): boolean {
+    return this.#options.isAlone();
+  }
+
+  pageOf(id: string): string | undefined {
+    return this.#options.pageOf(id);
+  }
+
+  lockOf(serverId: string): string | undefined {
+    return this.#options.lockOf(serverId);
+  }
+
+  /** Ends the questions that an earlier process left open. */
+  begin(): void {
     for (const record of this.#records.values()) if (record.state === "held") this.#finish(record, "restart");
   }
 

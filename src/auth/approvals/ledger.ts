@@ -10,7 +10,14 @@ import { readFile, rename } from "node:fs/promises";
 import { LineFile } from "../../lib/structures/line-file.ts";
 import { Chain, type ReadLine, readChain } from "./chain.ts";
 
-export interface LedgerOptions {
+export interface LedgerHooks {
+  /** Gets each line, without the shown arguments and with them. */
+  readonly onLine?: ((text: string, whole: string) => void) | undefined;
+  /** The first line of a new file, so that the file before it is not needed. */
+  readonly summary?: (() => Readonly<Record<string, unknown>>) | undefined;
+}
+
+export interface LedgerOptions extends LedgerHooks {
   /** Undefined: nothing is kept. */
   readonly file?: string | undefined;
   readonly lines?: readonly ReadLine[];
@@ -29,10 +36,7 @@ interface Waiter {
 }
 
 export class Ledger {
-  /** Gets each line, without the shown arguments and with them. */
-  onLine: ((text: string, whole: string) => void) | undefined;
-  /** What a new file has in it, so that the one before is not needed. */
-  summary: (() => Readonly<Record<string, unknown>>) | undefined;
+  readonly #hooks: LedgerHooks;
   readonly #file: LineFile | undefined;
   readonly #maxBytes: number;
   readonly #chain: Chain;
@@ -42,7 +46,8 @@ export class Ledger {
   /** How many lines could not be written the last time. */
   #unwritten = 0;
 
-  constructor({ file, lines = [], maxBytes = MAX_BYTES }: LedgerOptions = {}) {
+  constructor({ file, lines = [], maxBytes = MAX_BYTES, ...hooks }: LedgerOptions = {}) {
+    this.#hooks = hooks;
     this.#file = file === undefined ? undefined : new LineFile(file);
     this.#maxBytes = maxBytes;
     this.#chain = new Chain(lines.at(-1));
@@ -51,7 +56,7 @@ export class Ledger {
   /** Resolves when the line is written; rejects if it cannot be. The next one tries it again. */
   append(event: Readonly<Record<string, unknown>>, args?: string): Promise<void> {
     const { text, whole } = this.#chain.next({ time: new Date().toISOString(), ...event }, args);
-    this.onLine?.(text, whole);
+    this.#hooks.onLine?.(text, whole);
     if (this.#file === undefined) return Promise.resolve();
     this.#waiting.push(whole);
     return new Promise((done, failed) => {
@@ -105,13 +110,15 @@ export class Ledger {
   /** Begins a new file. Lines that wait were chained before, so the summary's place is behind. */
   async #begin(file: LineFile): Promise<void> {
     await file.rotate(KEPT_FILES);
-    if (this.summary) void this.append({ event: "continued", ...this.summary() }).catch(() => {});
+    const { summary } = this.#hooks;
+    if (summary) void this.append({ event: "continued", ...summary() }).catch(() => {});
   }
 }
 
+/** A file that was read before the approvals exist that go on with it. */
 export interface OpenedLedger {
-  readonly ledger: Ledger;
   readonly lines: readonly ReadLine[];
+  readonly create: (hooks: LedgerHooks) => Ledger;
 }
 
 /** Opens the file, or begins one. */
@@ -128,7 +135,7 @@ export async function openLedger(file: string, warn: (message: string) => void):
     await rename(file, putAway);
     const why = `line ${broken.line}: ${broken.problem}`;
     warn(`The approvals of ${file} do not count any more, and the file is now ${putAway}: ${why}`);
-    return { ledger: new Ledger({ file }), lines: [] };
+    return { lines: [], create: (hooks) => new Ledger({ file, ...hooks }) };
   }
-  return { ledger: new Ledger({ file, lines }), lines };
+  return { lines, create: (hooks) => new Ledger({ file, lines, ...hooks }) };
 }

@@ -2,6 +2,8 @@
  * The logins of a running gateway, one for each server or caller: follows the store, and passes on
  * what changes in it.
  */
+
+import { EventEmitter } from "node:events";
 import type { ServerConfig } from "../../config/schema/server.ts";
 import { type ConfigWatch, watchConfig } from "../../config/watch.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
@@ -9,7 +11,8 @@ import { KeychainError } from "../secrets/keychain-keys.ts";
 import { beginLogin, type LoginAttempt } from "./attempt.ts";
 import { type EndedLogin, type EndedTarget, endLogins } from "./book/end-logins.ts";
 import { canonicalUrl, type LoginTarget } from "./discovery.ts";
-import { isOnBehalf, type Subject } from "./grants/on-behalf.ts";
+import { isOnBehalf } from "./grants/on-behalf.ts";
+import { Subjects } from "./grants/subjects.ts";
 import { isUnattended } from "./grants/unattended.ts";
 import { probe } from "./probe.ts";
 import { ServerLogin } from "./server-login.ts";
@@ -37,7 +40,17 @@ const DEBOUNCE_MS = 20;
 /** A locked keychain may ask its user each time. */
 const KEYCHAIN_MS = 60_000;
 
-export class Logins {
+export interface LoginsEvents {
+  /** A caller logged in to a server. */
+  callerLogin: [serverId: string, principal: string];
+  /** The values changed that must not appear in the log or in errors. */
+  secrets: [values: readonly string[]];
+}
+
+/** It is opened before the gateway that uses it, which therefore listens to it. */
+export class Logins extends EventEmitter<LoginsEvents> {
+  /** The access tokens that callers came with last. */
+  readonly subjects = new Subjects();
   readonly #store: LoginStore;
   readonly #warn: (message: string) => void;
   readonly #servers = new Set<ServerLogin>();
@@ -51,22 +64,14 @@ export class Logins {
   #watch: Promise<ConfigWatch> | undefined;
   /** Whether clients without a credential are the user of this machine, who then has logins too. */
   isLocal: () => boolean = () => false;
-  /** A caller logged in to a server. */
-  onCallerLogin: (serverId: string, principal: string) => void = () => {};
-  /** Gets the values that must not appear in the log or in errors, whenever they change. */
-  onSecrets: (secrets: readonly string[]) => void = () => {};
   #closed = false;
   #keychain: NodeJS.Timeout | undefined;
 
   constructor(store: LoginStore, warn: (message: string) => void) {
+    super();
     this.#store = store;
     this.#warn = warn;
-    this.#renewals = new Renewals(store, warn);
-  }
-
-  /** Sets where the access token comes from that a principal came with last. */
-  set subjectOf(subjectOf: (principal: string) => Subject | undefined) {
-    this.#renewals.subjectOf = subjectOf;
+    this.#renewals = new Renewals(store, warn, this.subjects);
   }
 
   /**
@@ -102,7 +107,8 @@ export class Logins {
     for (const login of this.#book.logins) {
       if (login.principal === "" || isKnown(login)) continue;
       for (const [id, { url }] of this.#forCallers) {
-        if (canonicalUrl(url) === login.url) this.onCallerLogin(id, login.principal === LOCAL ? "" : login.principal);
+        if (canonicalUrl(url) === login.url)
+          this.emit("callerLogin", id, login.principal === LOCAL ? "" : login.principal);
       }
     }
   }
@@ -249,6 +255,9 @@ export class Logins {
   }
 
   #tellSecrets(): void {
-    this.onSecrets([...this.#servers].flatMap(({ secrets }) => secrets));
+    this.emit(
+      "secrets",
+      [...this.#servers].flatMap(({ secrets }) => secrets),
+    );
   }
 }

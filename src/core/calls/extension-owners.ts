@@ -2,7 +2,7 @@
 import type { Call } from "../../mcp/protocol/call.ts";
 import { shownTo } from "../../mcp/protocol/principal.ts";
 import { extensionOwners, mayBeDeclared, notOffered } from "../routing/extension.ts";
-import type { RelayParts } from "./relay-parts.ts";
+import type { RelayParts } from "./relay.ts";
 
 export class ExtensionOwners {
   readonly #parts: Pick<RelayParts, "servers" | "catalog" | "waiting">;

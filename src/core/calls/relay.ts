@@ -7,36 +7,51 @@
  * `handle` never rejects: a failure becomes an error answer. Every request is counted exactly once.
  */
 
+import type { Access } from "../../auth/access/access.ts";
+import type { Approvals } from "../../auth/approvals/approvals.ts";
+import type { LiveConfig } from "../../config/live-config.ts";
 import type { Call } from "../../mcp/protocol/call.ts";
 import { GoblinError } from "../../mcp/protocol/errors.ts";
 import { Flight } from "../../mcp/protocol/flight.ts";
 import { type Answer, failure } from "../../mcp/protocol/json-rpc.ts";
+import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
 import { type ListMethod, listMethods, type RoutedMethod, routedMethods } from "../../mcp/protocol/methods.ts";
-import { createOtel, type Otel } from "../../observe/otel/otel.ts";
+import type { Tracing } from "../../observe/otel/tracing.ts";
+import type { Recorder } from "../../observe/recording/recorder.ts";
+import type { KeptCalls } from "../../observe/telemetry/kept-calls.ts";
+import type { Logger } from "../../observe/telemetry/logger.ts";
+import type { Masker } from "../../observe/telemetry/masker.ts";
+import type { Catalog } from "../../upstream/catalog/catalog.ts";
 import type { Snapshot } from "../../upstream/catalog/snapshot.ts";
 import type { Servers } from "../../upstream/servers/servers.ts";
+import type { Waiting } from "../../upstream/servers/waiting.ts";
+import type { Masking } from "../masking/masking.ts";
+import type { LocalTools } from "../meta/registry.ts";
+import type { Results } from "../results/results.ts";
 import { EXTENSION, resolveExtension } from "../routing/extension.ts";
 import { LateRoute } from "../routing/late-route.ts";
 import type { Route } from "../routing/resolve.ts";
+import type { SeenUris } from "../routing/seen-uris.ts";
 import { resolveSeen } from "../routing/seen-uris.ts";
-import { ServerStates } from "../session/request-state.ts";
+import type { HeldTasks } from "../session/held/held-tasks.ts";
+import type { ServerStates } from "../session/request-state.ts";
+import type { ResourceSubscriptions } from "../session/resource-subscriptions.ts";
+import type { Tasks } from "../session/tasks.ts";
 import { compose, type Send, type Stage } from "./compose.ts";
 import { ExtensionOwners } from "./extension-owners.ts";
-import { offersOf } from "./offers.ts";
 import { outcomeOf } from "./outcome.ts";
-import type { RelayParts } from "./relay-parts.ts";
 import { Admission } from "./stages/admission.ts";
 import { Approval } from "./stages/approval.ts";
 import { ArgumentHelp } from "./stages/argument-help.ts";
-import { Audit } from "./stages/audit.ts";
+import type { Audit } from "./stages/audit.ts";
 import { Deadlines } from "./stages/deadline.ts";
 import { FailureLog } from "./stages/failure-log.ts";
 import { InFlight } from "./stages/in-flight.ts";
 import { LateRoutes } from "./stages/late-routes.ts";
 import { ClientLimits } from "./stages/limits.ts";
-import { LoginLink } from "./stages/login-link.ts";
-import { LoginWait } from "./stages/login-wait.ts";
-import { CallMetrics } from "./stages/metrics.ts";
+import type { LoginLink } from "./stages/login-link.ts";
+import type { LoginWait } from "./stages/login-wait.ts";
+import type { CallMetrics } from "./stages/metrics.ts";
 import { Output } from "./stages/output.ts";
 import { RecorderStage } from "./stages/recorder.ts";
 import { OpenState, ReturnState } from "./stages/server-state.ts";
@@ -45,18 +60,42 @@ import { TaskMethods } from "./task-methods.ts";
 
 type Respond = (flight: Flight) => Promise<Answer>;
 
+export interface RelayParts {
+  readonly config: LiveConfig;
+  readonly catalog: Catalog;
+  readonly servers: Servers;
+  readonly waiting: Waiting;
+  readonly seen: SeenUris;
+  readonly localTools: LocalTools;
+  readonly resourceSubscriptions: ResourceSubscriptions;
+  readonly tasks: Tasks;
+  readonly heldTasks: HeldTasks;
+  readonly states: ServerStates;
+  readonly access: Pick<Access, "placeOf">;
+  readonly approvals: Approvals;
+  readonly recorder: Recorder;
+  readonly keptCalls: Pick<KeptCalls, "isOn">;
+  readonly metrics: CallMetrics;
+  /** Undefined: there is no audit log. */
+  readonly audit: Audit | undefined;
+  /** Undefined: there is no collector. */
+  readonly tracing: Tracing | undefined;
+  readonly results: Results;
+  readonly masking: Masking;
+  readonly masker: Masker;
+  /** Undefined: there is no page where users log in to servers. */
+  readonly loginLink: LoginLink | undefined;
+  readonly loginWait: LoginWait | undefined;
+  readonly onLimit: OnLimit;
+  readonly log: Logger;
+}
+
 export class Relay {
   readonly limits: ClientLimits;
   readonly #parts: RelayParts;
   /** Requests about the client's own subscriptions. */
   readonly #clientMethods: ReadonlyMap<string, Respond>;
   readonly #inFlight = new InFlight();
-  /** Undefined unless there is a collector. */
-  readonly #otel: Otel | undefined;
-  readonly #metrics: CallMetrics;
-  readonly #audit: Audit | undefined;
-  readonly #loginLink: LoginLink | undefined;
-  readonly #loginWait: LoginWait | undefined;
   readonly #owners: ExtensionOwners;
   readonly #taskMethods: TaskMethods;
   readonly #route: Send;
@@ -66,15 +105,9 @@ export class Relay {
   readonly #routeInner: Send;
 
   constructor(parts: RelayParts) {
-    const { config, servers, resourceSubscriptions, tasks, meters, masker, seen, onLimit, log } = parts;
+    const { config, servers, resourceSubscriptions, tasks, states, masker, seen, onLimit, log } = parts;
     this.#parts = parts;
     this.limits = new ClientLimits(config, onLimit);
-    parts.recorder.offers = () => offersOf(parts.catalog, servers);
-    this.#otel = createOtel(parts);
-    this.#metrics = new CallMetrics({ ...parts, tracing: this.#otel?.tracing });
-    const file = config.current.log.audit;
-    this.#audit = file ? new Audit({ file, config, meters, log }) : undefined;
-    parts.approvals.begin(this.#audit && ((text, whole) => this.#audit?.chained(text, whole)));
     this.#clientMethods = new Map([
       ["resources/subscribe", (flight) => resourceSubscriptions.subscribeSession(flight)],
       ["resources/unsubscribe", (flight) => resourceSubscriptions.unsubscribeSession(flight)],
@@ -88,17 +121,14 @@ export class Relay {
       mostWaiting: () => config.current.limits.inFlightPerSession,
       onLimit,
     });
-    this.#loginLink = parts.loginLinks && new LoginLink(parts.loginLinks, servers);
-    this.#loginWait = parts.loginLinks && new LoginWait(servers);
-    const states = new ServerStates(parts.continuity.keyFor("server states"));
     const admission = new Admission(log);
     const trusted = (): readonly string[] => config.current.approvals.trustClients;
     const stages: readonly (Stage | undefined)[] = [
       new RecorderStage(parts.recorder),
-      this.#loginLink,
+      parts.loginLink,
       this.#inFlight,
-      this.#metrics,
-      this.#audit,
+      parts.metrics,
+      parts.audit,
       new FailureLog(log),
       this.limits,
       parts.results,
@@ -108,11 +138,11 @@ export class Relay {
       new Deadlines(config, servers.roster),
       new ArgumentHelp(),
       new Output({ tasks, masker, roster: servers.roster, seen, states }),
-      this.#loginWait,
+      parts.loginWait,
       admission,
       new Approval({ ...parts, admission, trusted }),
       new ReturnState(),
-      this.#otel && new TracingStage(this.#otel.tracing),
+      parts.tracing && new TracingStage(parts.tracing),
     ];
     const isUsed = (stage: Stage | undefined): stage is Stage => stage !== undefined;
     const toServer = createSender(servers);
@@ -166,7 +196,7 @@ export class Relay {
     const started = servers.ownStart(error, call.client);
     if (started) return started.then(() => true);
     if (servers.hasLogin(error)) return catalog.caughtUp().then(() => true);
-    return this.#loginWait?.after(call, error)?.then(async (isDone) => {
+    return this.#parts.loginWait?.after(call, error)?.then(async (isDone) => {
       if (isDone) await Promise.all([servers.arrivals.ownLists(call.client), catalog.caughtUp()]);
       return isDone;
     });
@@ -179,16 +209,6 @@ export class Relay {
   async drain(ms: number | undefined): Promise<void> {
     await this.#parts.approvals.close();
     if (ms !== undefined) return this.#inFlight.drain(ms);
-  }
-
-  /** Reopens log files after rotation. */
-  reopenLogs(): void {
-    this.#audit?.reopen();
-  }
-
-  async close(): Promise<void> {
-    const { recorder, results } = this.#parts;
-    await Promise.all([this.#audit?.close(), this.#otel?.close(), recorder.stop(), results.close()]);
   }
 
   #answer(flight: Flight): Promise<Answer> {
@@ -220,7 +240,7 @@ export class Relay {
     const { call } = flight;
     const raw = this.#parts.catalog.view(call.client).pagers[kind].page(call.params["cursor"]);
     const answer: Answer = { ok: true, raw };
-    this.#metrics.listed(flight, answer);
+    this.#parts.metrics.listed(flight, answer);
     this.#parts.servers.listRead(call.client.key);
     return answer;
   }
@@ -260,26 +280,26 @@ export class Relay {
   /** Answers a request in the gateway itself, which may still involve a server. */
   async #answerLocally(flight: Flight, respond: Respond): Promise<Answer> {
     this.#inFlight.add(flight);
-    const end = this.#metrics.local(flight);
+    const end = this.#parts.metrics.local(flight);
     let answer: Answer;
     try {
       answer = await respond(flight);
     } catch (error) {
       answer = failure(error, { requestId: flight.call.requestId });
-      this.#audit?.record(flight, answer);
+      this.#parts.audit?.record(flight, answer);
     }
     this.#inFlight.remove(flight);
     end(answer);
-    return this.#loginLink?.leave(flight, undefined, answer) ?? answer;
+    return this.#parts.loginLink?.leave(flight, undefined, answer) ?? answer;
   }
 
   #refuse(flight: Flight, error: unknown): Answer | Promise<Answer> {
     const { method, requestId } = flight.call;
     const answer = failure(error, { requestId });
-    this.#metrics.refused(flight, answer);
-    this.#audit?.record(flight, answer);
+    this.#parts.metrics.refused(flight, answer);
+    this.#parts.audit?.record(flight, answer);
     this.#parts.log.debug({ method, requestId, code: answer.code }, "refused");
-    return this.#loginLink?.leave(flight, undefined, answer) ?? answer;
+    return this.#parts.loginLink?.leave(flight, undefined, answer) ?? answer;
   }
 }
 

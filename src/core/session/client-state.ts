@@ -3,6 +3,7 @@
  * outlives the process. The parts listen to each other; nothing else is wired here.
  */
 import { Access } from "../../auth/access/access.ts";
+import type { Approvals } from "../../auth/approvals/approvals.ts";
 import type { LiveConfig } from "../../config/live-config.ts";
 import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
 import type { Catalog } from "../../upstream/catalog/catalog.ts";
@@ -26,11 +27,13 @@ export interface ClientStateParts {
   /** Lets sessions outlive the process. */
   readonly state: SessionState | undefined;
   readonly cluster?: Replica | undefined;
+  /** The questions that held calls wait for. */
+  readonly approvals: Pick<Approvals, "find" | "sessionEnded">;
   readonly onLimit: OnLimit;
 }
 
 export function createClientState(given: ClientStateParts) {
-  const { config, catalog, servers, waiting, seen, state, cluster, onLimit } = given;
+  const { config, catalog, servers, waiting, seen, state, cluster, approvals, onLimit } = given;
   const access = new Access(config);
   const { sealer = ephemeralSealer(), journal, isShared } = state ?? {};
   const sessions = new SessionStore(config, onLimit);
@@ -56,10 +59,12 @@ export function createClientState(given: ClientStateParts) {
     tag: cluster?.tag,
     limits: () => config.current.limits,
     timeoutMs: () => config.current.approvals.timeoutMs,
+    recordOf: (id) => approvals.find(id),
   });
   new ServerMessages(servers, sessions, catalog);
   sessions.on("opened", (session) => access.follow(session));
   sessions.on("ended", (session) => access.unfollow(session));
+  sessions.on("ended", ({ key }) => approvals.sessionEnded(key));
   access.on("changed", () => catalog.lookAgain());
   return { access, sessions, subscriptions, continuity, resourceSubscriptions, tasks, heldTasks, mark: sealer.mark };
 }

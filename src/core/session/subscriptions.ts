@@ -28,7 +28,7 @@ export interface SubscriptionEvents {
 export interface SubscriptionParts {
   readonly servers: Pick<
     Servers,
-    "on" | "subscribers" | "supportsSubscribe" | "carrierOf" | "isUsable" | "hasOwned" | "forward" | "own" | "open"
+    "on" | "supportsSubscribe" | "carrierOf" | "isUsable" | "hasOwned" | "forward" | "own" | "open"
   >;
   readonly sessions: Pick<SessionStore, "on" | "get">;
   readonly config: Pick<LiveConfig, "current">;
@@ -58,7 +58,6 @@ export class Subscriptions extends EventEmitter<SubscriptionEvents> implements S
     this.#parts = parts;
     this.#book = new SubscriptionBook((record) => parts.servers.carrierOf(record.serverId, record));
     const { servers, sessions } = parts;
-    servers.subscribers = this;
     servers.on("updated", (update) => this.#updated(update));
     servers.on("ownRestored", (serverId, ownerKey) => void this.#ownRestored(serverId, ownerKey));
     servers.on("removed", (serverId) => this.#dropServer(serverId));

@@ -153,12 +153,12 @@ export interface GuardParts {
   /** Signs a text; the signature outlives the process, if it has a state folder. */
   readonly mark: (text: string) => string;
   readonly pairing: Pairing | undefined;
+  /** Gets each access token that was accepted. */
+  readonly onToken?: ((principal: Principal, token: string) => void) | undefined;
 }
 
 /** The guards for the current config, one for each address: the API may have its own address. */
 export class LiveGuards extends EventEmitter<GuardEvents> {
-  /** Gets each access token that was accepted. Set only if a server is used on callers' behalf. */
-  onToken: ((principal: Principal, token: string) => void) | undefined;
   /** The sessions of browsers. */
   readonly pages: PageSessions;
   #main: Guard;
@@ -166,7 +166,7 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
   readonly #expiries = new Expiries((isLive) => this.emit("expired", isLive));
   readonly #pairing: Pairing | undefined;
 
-  constructor(config: LiveConfig, log: Logger, { mark, pairing }: GuardParts) {
+  constructor(config: LiveConfig, log: Logger, { mark, pairing, onToken }: GuardParts) {
     super();
     this.pages = new PageSessions(mark);
     this.#pairing = pairing;
@@ -178,7 +178,7 @@ export class LiveGuards extends EventEmitter<GuardEvents> {
       log.warn({ reason, from: network || undefined, ...(heldBack > 0 && { heldBack }) }, "Refused a token");
     };
     const admitted = (principal: Principal): void => this.#expiries.note(principal);
-    const accepted = (principal: Principal, token: string): void => this.onToken?.(principal, token);
+    const accepted = (principal: Principal, token: string): void => onToken?.(principal, token);
     const deps = { now: Date.now, refused, admitted, accepted, own: pairing };
     let credentials: Credentials | undefined;
     const build = (): { readonly main: Guard; readonly admin: Guard } => {

@@ -240,8 +240,6 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
     left: (ms) => legacy.left(ms),
     serveAdmin: (incoming, outgoing) => void serveByApp("admin", incoming, outgoing),
     async fetch(request) {
-      // From now on there are others besides the client of a channel.
-      options.servers.sole = undefined;
       return (await apps.main()).fetch(request);
     },
     close() {

@@ -15,10 +15,12 @@ export interface RecorderParts {
   readonly log: Logger;
   readonly meters: Meters;
   readonly env: Readonly<Record<string, string | undefined>> | undefined;
+  /** Returns the offers of the gateway and its servers: JSON members for the index. */
+  readonly offers: () => string;
 }
 
 /** It records while the config says so. */
-export function createRecorder({ config, log, meters, env = process.env }: RecorderParts): Recorder {
+export function createRecorder({ config, log, meters, offers, env = process.env }: RecorderParts): Recorder {
   const { masker } = logBookOf(log);
   const folder = (): string => join(stateFolder(env), "recordings");
   const recorder = new Recorder({
@@ -27,6 +29,7 @@ export function createRecorder({ config, log, meters, env = process.env }: Recor
     folder,
     log,
     meters,
+    offers,
     version,
   });
   let applied: RecordConfig | undefined;

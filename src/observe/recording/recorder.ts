@@ -14,7 +14,7 @@ import { type Answer, answerText, type Raw, requestText } from "../../mcp/protoc
 import { FRAME, lineBeginning, lineEnding } from "./frame.ts";
 import { Recording, type RecordingParts, type RecordingState, type RecordSettings } from "./recording.ts";
 
-export interface RecorderOptions extends Omit<RecordingParts, "offers"> {
+export interface RecorderOptions extends RecordingParts {
   /** Returns where recordings go that the config does not place. */
   readonly folder: () => string;
 }
@@ -50,7 +50,6 @@ class CallTrail implements Witness {
 
 export class Recorder {
   readonly #options: RecorderOptions;
-  readonly #parts: RecordingParts;
   #running: Recording | undefined;
   /** Ends the recording. */
   #timer: NodeJS.Timeout | undefined;
@@ -62,12 +61,9 @@ export class Recorder {
   #links = 0;
   /** The time of the newest line, in microseconds. */
   #latest = 0;
-  /** What the gateway and its servers offer: JSON members for the index. Set by the relay. */
-  offers: () => string = () => '"servers":{}';
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#parts = { ...options, offers: () => this.offers() };
   }
 
   get isOn(): boolean {
@@ -90,7 +86,7 @@ export class Recorder {
   async start(settings: RecordSettings, forMs?: number): Promise<RecordingState> {
     const startedAt = Date.now();
     const until = forMs === undefined ? undefined : startedAt + forMs;
-    const recording = new Recording(this.#parts, { settings, run: this.#nameOf(startedAt), startedAt, until });
+    const recording = new Recording(this.#options, { settings, run: this.#nameOf(startedAt), startedAt, until });
     const ended = this.#endRunning();
     this.#running = recording;
     this.#timer = forMs === undefined ? undefined : setTimeout(() => void this.stop(), forMs).unref();

@@ -36,6 +36,11 @@ export interface LockOptions {
   /** The path of the file. */
   readonly file: () => string;
   readonly scan: (approved: ReadLock["servers"], serverId: string) => Scan;
+  /**
+   * Returns the lists of a server that is ready, for a lock that was off. A function, because the
+   * servers are built with the lock.
+   */
+  readonly listedBy: (serverId: string) => Listed | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
@@ -72,8 +77,6 @@ export class Lock extends EventEmitter<LockEvents> {
   readonly #driftLog: DriftLog;
   readonly #described = new WeakMap<PeerInfo, { readonly key: string; readonly info: PeerInfo }>();
   readonly #selfDescriptions = new WeakMap<PeerInfo, string>();
-  /** How a server that is ready lists now, for a lock that was off. Set by the gateway. */
-  listedBy: (serverId: string) => Listed | undefined = () => undefined;
 
   constructor(options: LockOptions) {
     super();
@@ -204,7 +207,7 @@ export class Lock extends EventEmitter<LockEvents> {
   /** What a server lists now, compared with the file. Undefined: it has not been listed. */
   async compare(server: ServerConfig): Promise<Comparison | undefined> {
     const known = this.isOn ? this.#comparisons.get(server.id) : undefined;
-    const listed = known ? undefined : this.listedBy(server.id);
+    const listed = known ? undefined : this.#options.listedBy(server.id);
     return known ?? (listed && (await this.#compare(server, listed)));
   }
 

@@ -15,6 +15,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { STARTING } from "../catalog/standing.ts";
 import type { ServerHost, ServerOptions } from "./backend-options.ts";
 import { Callers } from "./callers/callers.ts";
+import type { SoleClient, Subscribers } from "./events.ts";
 import { FirstLists } from "./lists/first-lists.ts";
 import { Server } from "./server.ts";
 import { type Upgrade, Upgrades } from "./upgrades.ts";
@@ -29,6 +30,10 @@ export interface RosterOptions extends ServerOptions {
 export interface ServersOptions extends Omit<RosterOptions, "secrets"> {
   /** The environment of the state folder and of programs that supply secrets. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** A function, because subscriptions and servers need each other. */
+  readonly subscribers: () => Subscribers;
+  /** A function, because it changes when the gateway opens another way in. */
+  readonly sole: () => SoleClient | undefined;
 }
 
 export class Roster {
@@ -52,7 +57,6 @@ export class Roster {
     this.firstLists = new FirstLists(() => options.config.current.lists.waitMs);
     for (const config of options.config.current.servers) this.#add(config);
     const { lock } = options;
-    if (lock) lock.listedBy = (id) => this.#entries.get(id)?.listed;
     if (!lock) return;
     const changed = (id: string): void => {
       const status = this.#entries.get(id)?.status;

@@ -33,36 +33,41 @@ export interface ServerInfo {
   readonly info: PeerInfo | undefined;
 }
 
-const nobody: Subscribers = { restored: async () => {}, moved: () => {}, wantsConnection: () => false };
-
 export class Servers extends EventEmitter<ServerEvents> {
-  /** Set by `Subscriptions`, which is built after the servers. */
-  subscribers: Subscribers = nobody;
   readonly startQueue = new StartQueue();
-  /** Set if the gateway can have one client only. */
-  sole: SoleClient | undefined;
   /** The servers themselves, by id, and their life cycle. */
   readonly roster: Roster;
   readonly #options: RosterOptions;
+  readonly #subscribers: ServersOptions["subscribers"];
+  readonly #sole: ServersOptions["sole"];
   /** The most verbose log level that any session asked for. */
   #logLevel: string | undefined;
   /** What clients that come wait for. */
   readonly arrivals: Arrivals;
 
-  constructor({ env, ...options }: ServersOptions) {
+  constructor({ env, subscribers, sole, ...options }: ServersOptions) {
     super();
+    this.#subscribers = subscribers;
+    this.#sole = sole;
     const { config, log, logins } = options;
     const hide = (values: readonly string[]): void => logBookOf(log).masker.hide(values, "secrets");
     this.#options = { ...options, secrets: new Secrets({ config, env, hide }) };
-    if (logins) {
-      logins.onCallerLogin = (id, principal) => {
-        void this.roster.get(id)?.callers?.prepare({ principal });
-        this.emit("loggedIn", id, principal);
-      };
-    }
+    logins?.on("callerLogin", (id, principal) => {
+      void this.roster.get(id)?.callers?.prepare({ principal });
+      this.emit("loggedIn", id, principal);
+    });
     warnOfTemplates(options.catalog, log);
     this.roster = new Roster(this, this.#options);
     this.arrivals = new Arrivals(this.roster);
+  }
+
+  get subscribers(): Subscribers {
+    return this.#subscribers();
+  }
+
+  /** The only client that the gateway can have, if it has one channel. */
+  get sole(): SoleClient | undefined {
+    return this.#sole();
   }
 
   get settled(): boolean {

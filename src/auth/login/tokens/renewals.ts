@@ -11,6 +11,7 @@ import { messageOf } from "../../../mcp/protocol/errors.ts";
 import type { Hold } from "../../secrets/shared/shared-place.ts";
 import { canonicalUrl, type LoginTarget } from "../discovery.ts";
 import { isOnBehalf, type Subject } from "../grants/on-behalf.ts";
+import type { Subjects } from "../grants/subjects.ts";
 import { obtain } from "../grants/unattended.ts";
 import { createGuard, type Guard } from "../guarded-fetch.ts";
 import { LoginError } from "../login-error.ts";
@@ -33,10 +34,10 @@ export class Renewals {
   readonly #store: LoginStore;
   readonly #warn: (message: string) => void;
   readonly #flights = new Map<string, Promise<Login>>();
-  /** Returns the access token that a principal came with last. */
-  subjectOf: (principal: string) => Subject | undefined = () => undefined;
+  readonly #subjects: Subjects;
 
-  constructor(store: LoginStore, warn: (message: string) => void) {
+  constructor(store: LoginStore, warn: (message: string) => void, subjects: Subjects) {
+    this.#subjects = subjects;
     this.#store = store;
     this.#warn = warn;
   }
@@ -109,7 +110,7 @@ export class Renewals {
 
   /** The token that the caller came with last. It is never stored. */
   #subjectOf({ id }: LoginTarget, principal: string): Subject {
-    const subject = this.subjectOf(principal);
+    const subject = this.#subjects.of(principal);
     if (subject) return subject;
     throw new LoginError({
       server: id,

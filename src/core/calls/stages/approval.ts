@@ -81,7 +81,7 @@ export class Approval implements Stage {
     for (;;) {
       if (typeof asked === "string") return next(flight, forServer(flight, route, asked));
       const asker = askerOf(flight, route);
-      const lock = approvals.lockOf?.({ server: asker.serverId, kind: asker.kind, name: asker.name });
+      const lock = approvals.lockOf(asker.serverId);
       const { subject } = subjectOf({ ...asker, asked, lock });
       const { requestId } = flight.call;
       const { params } = asked;

@@ -19,19 +19,23 @@ import { AuditFile } from "./audit-file.ts";
 /** Longest text of a client in a line, in characters. */
 const MAX_TEXT = 200;
 
-export interface AuditOptions {
-  /** The file's path. */
-  readonly file: string;
+export interface AuditParts {
   readonly config: Pick<LiveConfig, "current">;
   readonly meters: Pick<Meters, "loseAuditLines">;
   readonly log: Pick<Logger, "error" | "warn">;
+}
+
+/** Returns undefined if the config names no file. */
+export function createAudit(parts: AuditParts): Audit | undefined {
+  const file = parts.config.current.log.audit;
+  return file ? new Audit(file, parts) : undefined;
 }
 
 export class Audit implements Stage {
   readonly #file: AuditFile;
   readonly #config: Pick<LiveConfig, "current">;
 
-  constructor({ file, config, meters, log }: AuditOptions) {
+  constructor(file: string, { config, meters, log }: AuditParts) {
     this.#config = config;
     this.#file = new AuditFile({
       path: file,

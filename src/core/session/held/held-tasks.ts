@@ -32,6 +32,8 @@ export interface HeldTasksParts {
   readonly limits: () => FinishedLimits;
   /** How long a call may wait for a person. */
   readonly timeoutMs: () => number;
+  /** Finds a question, also one of an earlier process. */
+  readonly recordOf: (approval: string) => ApprovalRecord | undefined;
 }
 
 export interface TaskWish {
@@ -55,8 +57,6 @@ export class HeldTasks {
   readonly #alarms = new Alarms();
   readonly #ends = new WeakMap<HeldTask, Alarm>();
   readonly #startedAt = Date.now();
-  /** Finds a question, also one of an earlier process. */
-  recordOf: (approval: string) => ApprovalRecord | undefined = () => undefined;
 
   constructor(parts: HeldTasksParts) {
     this.#parts = parts;
@@ -123,7 +123,7 @@ export class HeldTasks {
   find(id: string, client: TaskClient): TaskState | undefined {
     const approval = this.#opened(id, client);
     if (approval === undefined) return undefined;
-    const record = this.#tasks.has(approval) ? undefined : this.recordOf(approval);
+    const record = this.#tasks.has(approval) ? undefined : this.#parts.recordOf(approval);
     if (!record) return this.#tasks.get(approval);
     const isPast = record.proposedAt < this.#startedAt && Date.now() < record.expiresAt + KEPT_MS;
     return isPast ? pastTask(id, record, record.expiresAt + KEPT_MS - record.proposedAt) : undefined;

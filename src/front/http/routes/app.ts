@@ -29,11 +29,7 @@ export type AddressName = "main" | "admin";
 export interface HttpFrontOptions {
   readonly context: FrontContext;
   readonly guards: LiveGuards;
-  readonly servers: {
-    readonly settled: boolean;
-    /** The only client, if there is just one. */
-    sole: unknown;
-  };
+  readonly servers: { readonly settled: boolean };
   /** The admin API, with its whole paths, for clients that passed the guard. */
   readonly admin: {
     fetch(request: Request, principal: Principal): Promise<Response>;

@@ -14,12 +14,15 @@ import { disposeAll, onDispose } from "../../../fixtures/dispose.ts";
 afterEach(disposeAll);
 
 const settings = { timeoutMs: 60_000, progressMs: 10_000, heldCalls: 10, heldBytes: 10_000_000 };
+/** A gateway without a page, a lock or an API. */
+const alone = { pageOf: () => undefined, lockOf: () => undefined, isAlone: () => true };
 
 function store(ledger?: Ledger, limits = {}): Approvals {
   const made = new Approvals({
     settings: () => ({ ...settings, ...limits }),
     show: (args) => args,
-    opened: ledger && { ledger, lines: [] },
+    opened: ledger && { lines: [], create: () => ledger },
+    ...alone,
     onLimit: () => {},
     warn: () => {},
   });
@@ -124,6 +127,7 @@ test("an answer that cannot be recorded does not count, not even after a restart
     settings: () => settings,
     show: (args) => args,
     opened,
+    ...alone,
     onLimit: () => {},
     warn: () => {},
   });

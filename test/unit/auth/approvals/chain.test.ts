@@ -62,13 +62,13 @@ describe("the file", () => {
 
   test("is private, goes on after a restart, and loses a half-written line only", async () => {
     const file = join(folder(), "approvals.jsonl");
-    const { ledger } = await openLedger(file, none);
+    const ledger = (await openLedger(file, none)).create({});
     await Promise.all([ledger.append({ event: "a" }), ledger.append({ event: "b" }, "{}")]);
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
     writeFileSync(file, '{"seq":3,"event":"c","prev', { flag: "a" });
     const again = await openLedger(file, none);
     expect(again.lines.map(({ value }) => value["event"])).toEqual(["a", "b"]);
-    await again.ledger.append({ event: "d" });
+    await again.create({}).append({ event: "d" });
     const { lines, broken } = readChain(readFileSync(file, "utf8"));
     expect([broken, lines.map(({ seq }) => seq)]).toEqual([undefined, [1, 2, 3]]);
   });
@@ -76,7 +76,7 @@ describe("the file", () => {
   test("does not count if somebody wrote into it", async () => {
     const dir = folder();
     const file = join(dir, "approvals.jsonl");
-    const { ledger } = await openLedger(file, none);
+    const ledger = (await openLedger(file, none)).create({});
     await ledger.append({ event: "denied", id: "1" });
     writeFileSync(file, readFileSync(file, "utf8").replace("denied", "approved"));
     const told: string[] = [];
@@ -89,8 +89,7 @@ describe("the file", () => {
   test("is begun anew before it grows without bound, in one chain", async () => {
     const dir = folder();
     const file = join(dir, "approvals.jsonl");
-    const ledger = new Ledger({ file, maxBytes: 400 });
-    ledger.summary = () => ({ grants: [], held: [] });
+    const ledger = new Ledger({ file, maxBytes: 400, summary: () => ({ grants: [], held: [] }) });
     for (let i = 0; i < 4; i++) await ledger.append({ event: "ended", id: String(i), more: "x".repeat(150) });
     await ledger.settled();
     const older = readFileSync(`${file}.1`, "utf8");

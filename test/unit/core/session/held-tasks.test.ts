@@ -16,10 +16,10 @@ afterEach(() => void vi.useRealTimers());
 const sealer = ephemeralSealer();
 const MINUTE = 60_000;
 
-function book(limits = { heldCalls: 8, heldBytes: 1000 }) {
+function book(limits = { heldCalls: 8, heldBytes: 1000 }, recordOf: HeldTasksParts["recordOf"] = () => undefined) {
   const sessions = Object.assign(new EventEmitter(), { get: () => undefined });
   const tasks = { rename: () => {}, listen: async () => undefined };
-  const parts = { sessions, sealer, tasks, limits: () => limits, timeoutMs: () => 5 * MINUTE };
+  const parts = { sessions, sealer, tasks, limits: () => limits, timeoutMs: () => 5 * MINUTE, recordOf };
   return new HeldTasks(parts as unknown as HeldTasksParts);
 }
 
@@ -188,9 +188,9 @@ test.each([
   const proposedAt = Date.now() - 1000;
   const subject = { shownName: "web_add" };
   const times = { proposedAt, expiresAt: proposedAt + 5 * MINUTE };
-  const later = book();
-  later.recordOf = (id) =>
-    id === approval ? ({ id, subject, runs: 0, ...times, ...record } as unknown as ApprovalRecord) : undefined;
+  const later = book(undefined, (id) =>
+    id === approval ? ({ id, subject, runs: 0, ...times, ...record } as unknown as ApprovalRecord) : undefined,
+  );
   expect(later.find(taskId, me)).toMatchObject({ status, message: expect.stringContaining(words) });
   expect(later.find(taskId, you)).toBeUndefined();
   vi.advanceTimersByTime(15 * MINUTE);

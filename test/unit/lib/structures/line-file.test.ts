@@ -65,7 +65,7 @@ test.each([
 
 /** Appends until the disk is full, frees it, goes on, and starts again. */
 async function fillAndGoOn(file: string, { fill, free }: { fill?: () => Promise<void>; free: () => void }) {
-  const { ledger } = await openLedger(file, () => {});
+  const ledger = (await openLedger(file, () => {})).create({});
   await ledger.append({ event: "approved", id: "first" });
   await fill?.();
   let failed = 0;

@@ -41,6 +41,7 @@ async function setUp({ secrets = () => NONE, servers = ["*"], maxBytes = 256 * 1
     startThread: (data) => new Worker(PROGRAM, { workerData: data, execArgv: [] }),
     log: { warn: () => {}, info: () => {} },
     meters: { countFrames: () => {} },
+    offers: () => '"servers":{}',
     version: "1",
     folder: () => dir,
   });

@@ -31,6 +31,7 @@ function setUp(startThread: (data: ThreadData) => Thread) {
         counted.lost += lost;
       },
     },
+    offers: () => '"servers":{}',
     version: "1",
     folder: () => dir,
   });

@@ -1,23 +1,13 @@
-/** Makes the relay, and divides its limits among replicas. */
-
-import type { Cluster } from "../../cluster/cluster.ts";
-import { Relay } from "../../core/calls/relay.ts";
-import type { RelayParts } from "../../core/calls/relay-parts.ts";
+import type { Relay } from "../../core/calls/relay.ts";
 import { type BudgetUser, equalPart } from "../../lib/structures/shared-budget.ts";
 import type { Backend } from "../../upstream/servers/backend.ts";
 import type { Roster } from "../../upstream/servers/roster.ts";
-
-export function createRelay({ cluster, ...parts }: RelayParts & { readonly cluster: Cluster | undefined }): Relay {
-  const relay = new Relay(parts);
-  cluster?.divide(sharedLimits(parts.servers.roster, relay));
-  return relay;
-}
 
 /**
  * The limits that replicas have together: the places of each remote server, and calls in a second.
  * Each replica runs its own program of a stdio server, which has all its places.
  */
-function sharedLimits(roster: Pick<Roster, "values">, { limits }: Pick<Relay, "limits">): BudgetUser {
+export function sharedLimits(roster: Pick<Roster, "values">, { limits }: Pick<Relay, "limits">): BudgetUser {
   const backends = (): Backend[] =>
     [...roster.values()].filter(({ config }) => config.transport.kind !== "stdio").map(({ backend }) => backend);
   return {
