@@ -195,6 +195,7 @@ export function createGateway(options: GatewayOptions) {
   };
   const whole = workers && cluster ? createWhole({ admin, metrics, cluster, workers }) : { admin, metrics };
   const front = createHttpFront({ context, guards, servers, connect, pairing, cluster, workers, configPath, ...whole });
+  servers.roster.follow();
   let http: Addresses | undefined;
   let stdioFront: ReturnType<typeof serveStdio> | undefined;
 
@@ -241,7 +242,7 @@ export function createGateway(options: GatewayOptions) {
     reload(next: Config) {
       const diff = config.replace(next);
       for (const key of diff.restartNeeded) log.warn({ key }, `${key} takes effect after a restart`);
-      return { diff, done: servers.roster.apply(diff), recovered: reloads.apply() };
+      return { diff, done: servers.roster.applied, recovered: reloads.apply() };
     },
 
     /** Records a config that could not be read or applied, until a `reload` succeeds. */

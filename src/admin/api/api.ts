@@ -205,9 +205,13 @@ function handlersOf(parts: AdminParts, { rows, feed, calls, watches }: Sources):
     }),
     enableServer: onServer((id) => {
       assertUsable(id);
-      return servers.roster.apply(config.setEnabled(id, true));
+      config.setEnabled(id, true);
+      return servers.roster.applied;
     }),
-    disableServer: onServer((id) => servers.roster.apply(config.setEnabled(id, false))),
+    disableServer: onServer((id) => {
+      config.setEnabled(id, false);
+      return servers.roster.applied;
+    }),
     setLogLevel: ({ body }) => {
       const { level } = body as { level: OwnLogLevel };
       logs.setLevel(level);

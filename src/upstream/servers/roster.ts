@@ -50,6 +50,7 @@ export class Roster {
   #started: Promise<void> | undefined;
   #settled = false;
   #closed = false;
+  #applied: Promise<void> = Promise.resolve();
 
   constructor(host: ServerHost, options: RosterOptions) {
     this.#host = host;
@@ -131,11 +132,25 @@ export class Roster {
   }
 
   /**
-   * Applies a config that is already the live one. The lists change at once, except for servers
-   * that need a new connection. Resolves when these have taken over and new servers have connected
-   * or failed.
+   * Follows the config from now on. Must be the last listener: a server starts when all other parts
+   * have the new config.
    */
-  apply(diff: ConfigDiff): Promise<void> {
+  follow(): void {
+    this.#options.config.on("changed", (diff) => {
+      this.#applied = this.#apply(diff);
+    });
+  }
+
+  /**
+   * Resolves when the current config is applied: servers that need a new connection have taken
+   * over, and new servers have connected or failed.
+   */
+  get applied(): Promise<void> {
+    return this.#applied;
+  }
+
+  /** The lists change at once, except for servers that need a new connection. */
+  #apply(diff: ConfigDiff): Promise<void> {
     for (const id of diff.removed) this.#remove(id);
     for (const config of diff.adjusted) {
       this.#entries.get(config.id)?.adjust(config);
