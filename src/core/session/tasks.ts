@@ -16,9 +16,9 @@ import { exposeTaskIds, joinTaskId, splitTaskId, type TaskIdParts } from "../../
 import type { Client } from "../../mcp/protocol/call.ts";
 import { notificationText } from "../../mcp/protocol/json-rpc.ts";
 import type { Catalog } from "../../upstream/catalog/catalog.ts";
-import { SESSIONS } from "../../upstream/servers/backend-options.ts";
 import type { TaskNote } from "../../upstream/servers/events.ts";
 import type { PeerOwner } from "../../upstream/servers/owner.ts";
+import { SESSIONS } from "../../upstream/servers/owner.ts";
 import type { Servers } from "../../upstream/servers/servers.ts";
 import type { Sealer } from "./seal.ts";
 import type { SessionStore } from "./store.ts";

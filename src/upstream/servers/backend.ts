@@ -5,15 +5,86 @@
  * sent may wait for a reconnect in progress. Every call is answered.
  */
 
+import type { Config } from "../../config/schema/config.ts";
+import type { ServerConfig } from "../../config/schema/server.ts";
 import type { SharedBudget } from "../../lib/structures/shared-budget.ts";
-import type { Peer } from "../../mcp/peers/peer.ts";
+import type { Connect } from "../../mcp/peers/negotiate.ts";
+import type { Peer, PeerEvents, PeerInfo } from "../../mcp/peers/peer.ts";
+import type { Client } from "../../mcp/protocol/call.ts";
 import type { Flight } from "../../mcp/protocol/flight.ts";
-import { type Answer, failure } from "../../mcp/protocol/json-rpc.ts";
-import type { BackendLimits, BackendOptions, BackendStatus } from "./backend-options.ts";
+import { type Answer, type ErrorAnswer, failure } from "../../mcp/protocol/json-rpc.ts";
+import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
+import type { ServerState } from "../../mcp/protocol/server-states.ts";
 import { Breaker, type BreakerStanding } from "./breaker.ts";
-import { Bulkhead } from "./bulkhead.ts";
+import { Bulkhead, type BulkheadLimits } from "./bulkhead.ts";
 import { Connections } from "./connections/connections.ts";
 import { withRetry } from "./connections/refusals.ts";
+import type { SESSIONS } from "./owner.ts";
+
+export interface BackendStatus {
+  readonly state: ServerState;
+  readonly reason: string | undefined;
+  /** When the state began, in milliseconds since the epoch. */
+  readonly since: number;
+  readonly restarts: number;
+  readonly info: PeerInfo | undefined;
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly retryAfterMs: number | undefined;
+}
+
+export interface BackendHooks {
+  /**
+   * A connection is established. Resolves when the lists have been fetched, with the problem if
+   * some could not be.
+   */
+  connected(peer: Peer): Promise<string | undefined>;
+  status(status: BackendStatus): void;
+  /** A user restarts the server. */
+  restarting(): void;
+  /**
+   * Returns the event handlers for a connection. `owner`: its client, if the connection is not
+   * shared.
+   */
+  events(owner: Client | typeof SESSIONS | undefined): Omit<PeerEvents, "closed">;
+  /** The connection of clients with a session is there; `again`: after a loss. */
+  sessionsConnected(peer: Peer, again: boolean): void;
+  /**
+   * Returns whether a client's broken connection must be restored before the client's next call.
+   */
+  wantsOwned(scope: string): boolean;
+  ownedRestored(scope: string): void;
+  /** The server answered a client's call with an error. */
+  refused(answer: ErrorAnswer, client: Client): void;
+  /** A session's own connection is established. Resolves when its lists have been fetched. */
+  ownConnected(owner: Client, peer: Peer): Promise<void>;
+}
+
+export interface BackendLimits extends BulkheadLimits {
+  /**
+   * The maximum number of connections that belong to single clients, if the server is not shared.
+   */
+  readonly connections: number;
+}
+
+export interface BackendOptions {
+  readonly id: string;
+  readonly share: ServerConfig["share"];
+  /** Whether a start may take long because something is installed first. */
+  readonly installs: boolean;
+  /** Must release everything when the signal aborts. */
+  readonly connect: Connect;
+  /** Why the server must never be started. */
+  readonly invalid?: string | undefined;
+  readonly limits: BackendLimits;
+  readonly onLimit: OnLimit;
+  readonly hooks: BackendHooks;
+}
+
+export function backendLimits({ limits }: Config): BackendLimits {
+  const { inFlightPerServer: inFlight, queuePerServer: queue, connectionsPerServer: connections } = limits;
+  return { inFlight, queue, connections };
+}
 
 export class Backend {
   readonly id: string;

@@ -7,7 +7,7 @@
 import type { Audience, TaskNote } from "../../mcp/peers/peer.ts";
 import type { Client } from "../../mcp/protocol/call.ts";
 import type { Answer } from "../../mcp/protocol/json-rpc.ts";
-import type { BackendStatus } from "./backend-options.ts";
+import type { BackendStatus } from "./backend.ts";
 
 export type { TaskNote };
 

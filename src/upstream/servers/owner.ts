@@ -1,6 +1,9 @@
 /** Whose connection to a server is meant, and what the gateway itself sends there. */
 import type { Client } from "../../mcp/protocol/call.ts";
 
+/** Stands for all clients with a session, as the owner of the connection that they share. */
+export const SESSIONS = "sessions";
+
 /** A request that the gateway makes itself. */
 export interface OwnRequest {
   readonly method: string;

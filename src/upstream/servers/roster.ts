@@ -13,11 +13,10 @@ import { isInvalid, type ServerConfig } from "../../config/schema/server.ts";
 import { messageOf } from "../../mcp/protocol/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { STARTING } from "../catalog/standing.ts";
-import type { ServerHost, ServerOptions } from "./backend-options.ts";
 import { Callers } from "./callers/callers.ts";
 import type { SoleClient, Subscribers } from "./events.ts";
 import { FirstLists } from "./lists/first-lists.ts";
-import { Server } from "./server.ts";
+import { Server, type ServerHost, type ServerOptions } from "./server.ts";
 import { type Upgrade, Upgrades } from "./upgrades.ts";
 
 /** What all servers are made from. */

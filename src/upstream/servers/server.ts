@@ -6,27 +6,60 @@
  * calls but changes nothing that clients see.
  */
 
+import type { Logins } from "../../auth/login/logins.ts";
 import type { ServerLogin } from "../../auth/login/server-login.ts";
+import type { Secrets } from "../../auth/secrets/secrets.ts";
+import type { LiveConfig } from "../../config/live-config.ts";
 import { formatProblem, summarise } from "../../config/problems/problem.ts";
 import type { Config } from "../../config/schema/config.ts";
 import { isInvalid, type ServerConfig } from "../../config/schema/server.ts";
 import { withTimeout } from "../../lib/timing/with-timeout.ts";
 import { setLogLevel } from "../../mcp/peers/log-level.ts";
+import type { LinkTap } from "../../mcp/peers/negotiate.ts";
 import type { Peer, PeerInfo } from "../../mcp/peers/peer.ts";
 import type { Client } from "../../mcp/protocol/call.ts";
+import type { OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
+import type { Logger } from "../../observe/telemetry/logger.ts";
 import { emptyLists, inputSchemaOf } from "../catalog/definitions.ts";
-import { Backend } from "./backend.ts";
-import { type BackendStatus, backendLimits, SESSIONS, type ServerHost, type ServerOptions } from "./backend-options.ts";
+import type { Lock } from "../lock/lock.ts";
+import { Backend, type BackendStatus, backendLimits } from "./backend.ts";
 import type { Callers } from "./callers/callers.ts";
+import type { ServerCatalog } from "./callers/own-catalog.ts";
 import { connectServer, installs } from "./connections/connect-server.ts";
+import type { StartQueue } from "./connections/start-queue.ts";
 import { type Listed, ListFetcher } from "./list-fetcher.ts";
+import type { KeptLists } from "./lists/kept-lists.ts";
 import { Listing } from "./lists/listing.ts";
 import { OwnLists } from "./lists/own-lists.ts";
-import { Reports } from "./reports/reports.ts";
+import { SESSIONS } from "./owner.ts";
+import { Reports, type ReportsHost } from "./reports/reports.ts";
 import { StateLog } from "./reports/state-log.ts";
 
 /** What an attempt may take to end after its time limit. */
 const SETTLE_MS = 1000;
+
+/** The set that a server belongs to: receives its events and knows its subscribers. */
+export interface ServerHost extends ReportsHost {
+  readonly logLevel: string | undefined;
+  readonly startQueue: StartQueue;
+}
+
+export interface ServerOptions {
+  readonly config: LiveConfig;
+  readonly catalog: ServerCatalog;
+  readonly log: Logger;
+  readonly onLimit: OnLimit;
+  readonly clientInfo: Readonly<Record<string, unknown>>;
+  /** Where the lists outlive the process. */
+  readonly kept?: Pick<KeptLists, "read" | "keep"> | undefined;
+  /** Decides what clients get of what a server lists. */
+  readonly lock?: Lock | undefined;
+  /** Without it, servers get what the config says and nothing else. */
+  readonly logins?: Pick<Logins, "ofServer"> | undefined;
+  readonly secrets: Secrets;
+  /** Listens to the messages of servers' connections. */
+  readonly recorder?: { tap(serverId: string): LinkTap } | undefined;
+}
 
 export class Server {
   readonly id: string;

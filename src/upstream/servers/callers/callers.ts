@@ -12,8 +12,8 @@ import type { ServerConfig } from "../../../config/schema/server.ts";
 import type { Client } from "../../../mcp/protocol/call.ts";
 import { GoblinError } from "../../../mcp/protocol/errors.ts";
 import { principalKey } from "../../catalog/views/own-lists.ts";
-import type { BackendStatus, ServerHost, ServerOptions } from "../backend-options.ts";
-import type { Server } from "../server.ts";
+import type { BackendStatus } from "../backend.ts";
+import type { Server, ServerHost, ServerOptions } from "../server.ts";
 import { catalogOf } from "./own-catalog.ts";
 import { eventsOf } from "./own-events.ts";
 

@@ -7,8 +7,9 @@
  */
 import type { EventEmitter } from "node:events";
 import { principalKey } from "../../catalog/views/own-lists.ts";
-import { SESSIONS, type ServerHost } from "../backend-options.ts";
 import type { ServerEvents } from "../events.ts";
+import { SESSIONS } from "../owner.ts";
+import type { ServerHost } from "../server.ts";
 
 /** Events that say what all clients see. Those of one caller are nobody else's business. */
 const COMMON: ReadonlySet<string> = new Set(["status", "synced", "removed"]);

@@ -14,7 +14,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import { emptyLists, type ServerLists } from "../../catalog/definitions.ts";
 import { DISABLED, KNOWN, STARTING, type Standing } from "../../catalog/standing.ts";
 import type { Lock } from "../../lock/lock.ts";
-import type { BackendStatus } from "../backend-options.ts";
+import type { BackendStatus } from "../backend.ts";
 import type { KeptLists, KeptServer } from "./kept-lists.ts";
 
 export interface ListingOptions {

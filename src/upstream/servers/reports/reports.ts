@@ -8,9 +8,9 @@ import { Call, type Client } from "../../../mcp/protocol/call.ts";
 import type { Answer, ErrorAnswer } from "../../../mcp/protocol/json-rpc.ts";
 import type { Logger } from "../../../observe/telemetry/logger.ts";
 import type { Backend } from "../backend.ts";
-import { SESSIONS } from "../backend-options.ts";
 import type { ServerEvents, SoleClient, Subscribers } from "../events.ts";
 import type { ListFetcher } from "../list-fetcher.ts";
+import { SESSIONS } from "../owner.ts";
 import { LogLimit } from "./log-limit.ts";
 import { ask, linksIn, linksInRefusal, type Question } from "./questions.ts";
 

@@ -7,7 +7,7 @@
  */
 import { isStarting } from "../../../mcp/protocol/server-states.ts";
 import type { Logger } from "../../../observe/telemetry/logger.ts";
-import type { BackendStatus } from "../backend-options.ts";
+import type { BackendStatus } from "../backend.ts";
 import { createStderrLevels } from "./stderr-level.ts";
 
 const REMEMBERED_LINES = 200;
