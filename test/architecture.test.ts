@@ -27,7 +27,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   cluster: [],
   front: [],
   admin: ["doctor", "api", "forms", "tui", "page"],
-  app: ["workers", "assembly", "library", "clients", "demo", "replay", "cli"],
+  app: ["assembly", "library", "clients", "demo", "replay", "cli"],
 };
 
 /** Third-party package → where in `src` it may be imported. */

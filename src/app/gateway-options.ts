@@ -8,7 +8,6 @@ import type { Config } from "../config/schema/config.ts";
 import type { SessionState } from "../core/session/continuity.ts";
 import type { Logger } from "../observe/telemetry/logger.ts";
 import type { KeptLists } from "../upstream/servers/lists/kept-lists.ts";
-import type { Worker } from "./workers/worker.ts";
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -23,8 +22,6 @@ export interface GatewayOptions {
   readonly state?: SessionState | undefined;
   /** The other gateways that serve the same clients. */
   readonly cluster?: Cluster | undefined;
-  /** The other workers of this gateway. */
-  readonly workers?: Worker | undefined;
   /** Lets approvals outlive the process. */
   readonly approvals?: OpenedLedger | undefined;
   /** Lets the servers' lists outlive the process. */

@@ -48,7 +48,6 @@ import { createConnect, noteTokens } from "./assembly/connect.ts";
 import { createLock } from "./assembly/lock.ts";
 import { createResults } from "./assembly/results.ts";
 import { sharedLimits } from "./assembly/shared-limits.ts";
-import { createWhole } from "./assembly/whole.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -56,7 +55,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 const serverInfo = { name: "goblin", title: "Goblin", version };
 
 export function createGateway(options: GatewayOptions) {
-  const { log, configPath, reload, preview, state, kept, logins, pairing, env, cluster, workers } = options;
+  const { log, configPath, reload, preview, state, kept, logins, pairing, env, cluster } = options;
   const config = new LiveConfig(options.config);
   const reloads = new ReloadHistory();
   /** Where the gateway listens; empty: nowhere. */
@@ -156,7 +155,6 @@ export function createGateway(options: GatewayOptions) {
     reloads,
     reload,
     preview,
-    wholeOf: workers?.wholeOf,
     address,
     access,
     catalog,
@@ -193,8 +191,7 @@ export function createGateway(options: GatewayOptions) {
     heldTasks,
     onLimit,
   };
-  const whole = workers && cluster ? createWhole({ admin, metrics, cluster, workers }) : { admin, metrics };
-  const front = createHttpFront({ context, guards, servers, connect, pairing, cluster, workers, configPath, ...whole });
+  const front = createHttpFront({ context, guards, servers, admin, metrics, connect, pairing, cluster, configPath });
   servers.roster.follow();
   let http: Addresses | undefined;
   let stdioFront: ReturnType<typeof serveStdio> | undefined;
@@ -220,7 +217,7 @@ export function createGateway(options: GatewayOptions) {
     async listen() {
       sole = undefined;
       if (config.current.cluster.listen !== undefined && !cluster) log.warn("cluster.listen needs goblin serve");
-      http = await openAddresses({ front, config: config.current, onLimit, log, isFirst: workers?.isFirst !== false });
+      http = await openAddresses({ front, config: config.current, onLimit, log });
       address.url = http.url;
       void servers.roster.start();
       return { url: http.url, port: http.port, adminUrl: http.adminUrl, whenIdle: http.whenIdle };

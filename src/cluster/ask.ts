@@ -1,13 +1,13 @@
 /**
- * Asks another worker about itself, over the channel of the hand-overs. Only those that know the
- * secret can ask. What clients send is never taken for such a question: hand-overs drop its header.
+ * Asks another replica about itself, over the channel of the hand-overs. Only those that know the
+ * secret can ask. Hand-overs drop the header of such a question, so no client can send one.
  */
 import type { IncomingMessage } from "node:http";
 import { type Agent, request } from "node:https";
 import { ASKED_HEADER, connectTo, OWNER_HEADER } from "./channel.ts";
 import type { Owner } from "./owners.ts";
 
-export interface WorkerRequest {
+export interface ReplicaRequest {
   readonly method: string;
   readonly path: string;
   /** On whose behalf it is asked. */
@@ -15,22 +15,27 @@ export interface WorkerRequest {
   /** JSON. */
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** How long the other one may take to begin its answer. */
-  readonly timeoutMs: number;
+  /** How long the other replica may take to agree to answer. A process that runs agrees at once. */
+  readonly agreeMs: number;
+  /** How long it may take from then until its answer begins. */
+  readonly answerMs: number;
 }
 
-/** Rejects if that worker has ended, or says nothing. */
-export function ask(agent: Agent, { id, address }: Owner, question: WorkerRequest): Promise<IncomingMessage> {
-  const { method, path, by, body, signal, timeoutMs } = question;
+/** Rejects if that replica has ended, or does not answer in time. */
+export function ask(agent: Agent, { id, address }: Owner, question: ReplicaRequest): Promise<IncomingMessage> {
+  const { method, path, by, body, signal, agreeMs, answerMs } = question;
   const sized =
     body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const headers = { ...sized, expect: "100-continue", [OWNER_HEADER]: id, [ASKED_HEADER]: by };
   return new Promise((resolve, reject) => {
     const sent = request({ ...connectTo(address), agent, method, path, headers, signal });
-    const timer = setTimeout(() => sent.destroy(new Error("it says nothing")), timeoutMs);
+    const abandon = (): void => void sent.destroy(new Error("it does not answer"));
+    let timer = setTimeout(abandon, agreeMs);
     let isAgreed = false;
     sent.on("continue", () => {
       isAgreed = true;
+      clearTimeout(timer);
+      timer = setTimeout(abandon, answerMs);
       sent.end(body);
     });
     sent.on("response", (answer) => {

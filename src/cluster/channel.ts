@@ -22,7 +22,7 @@ const MAX_IDLE = 64;
 /** The headers of a hand-over. The public side drops them from what clients send. */
 export const OWNER_HEADER = "goblin-owner";
 export const NETWORK_HEADER = "goblin-network";
-/** A question of another worker, and on whose behalf. */
+/** A question of another replica, and on whose behalf it asks. */
 export const ASKED_HEADER = "goblin-asked";
 /** The answer of a process that is not the owner. */
 export const NOT_MINE = 421;

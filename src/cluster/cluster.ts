@@ -16,7 +16,7 @@ import type { BudgetUser } from "../lib/structures/shared-budget.ts";
 import { Throttle } from "../lib/timing/throttle.ts";
 import { GoblinError } from "../mcp/protocol/errors.ts";
 import { limitExceeded, type OnLimit } from "../mcp/protocol/limit-exceeded.ts";
-import { ask, type WorkerRequest } from "./ask.ts";
+import { ask, type ReplicaRequest } from "./ask.ts";
 import { createAgent } from "./channel.ts";
 import type { Exchange } from "./hand-over.ts";
 import { type HandedOver, type Listener, openListener } from "./listener.ts";
@@ -133,10 +133,20 @@ export class Cluster {
     return isUp === undefined ? undefined : isUp ? "connected" : "lost";
   }
 
-  /** What there is to show of it. */
+  /** The status shown to operators. */
   state() {
-    const replicas = (this.#store?.members ?? []).map((member) => ({ ...member }));
-    return { ...this.self, handedOver: this.#peers.size, redis: this.redis ?? null, replicas };
+    const { members = [], lost = [] } = this.#store ?? {};
+    const replicas = [
+      ...members.map((member) => ({ ...member, answers: true })),
+      ...lost.map((member) => ({ ...member, answers: false })),
+    ];
+    const { size: handedOver, passed: handOvers } = this.#peers;
+    return { ...this.self, handedOver, handOvers, redis: this.redis ?? null, replicas };
+  }
+
+  /** The other replicas that have a lease in Redis. */
+  get others(): readonly Owner[] {
+    return (this.#store?.members ?? []).filter(({ id }) => id !== this.self.id);
   }
 
   /** Marks an id as one of this replica. */
@@ -215,8 +225,8 @@ export class Cluster {
     return "done";
   }
 
-  /** Asks another worker about itself. */
-  ask(owner: Owner, question: WorkerRequest): Promise<IncomingMessage> {
+  /** Asks another replica about itself. */
+  ask(owner: Owner, question: ReplicaRequest): Promise<IncomingMessage> {
     return ask(this.#agent, owner, question);
   }
 

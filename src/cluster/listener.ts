@@ -17,8 +17,16 @@ export interface HandedOver {
   readonly outgoing: ServerResponse;
   /** Where the request came from, as the first replica established it. */
   readonly network: string;
-  /** On whose behalf another worker asks. Undefined: it is a client's request. */
+  /** On whose behalf another replica asks about this one. Absent in a client's request. */
   readonly asked?: string | undefined;
+}
+
+/** A question of another replica about this one. */
+export interface ReplicaQuestion {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  /** On whose behalf it asks, as it established that. */
+  readonly by: string;
 }
 
 export interface ListenerOptions {
@@ -72,8 +80,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   server.on("clientError", (_error, socket) => socket.destroy());
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // A worker listens by itself, not through its primary process.
-    server.listen({ ...where(listen), exclusive: true }, () => {
+    server.listen(where(listen), () => {
       server.off("error", reject);
       resolve();
     });

@@ -41,6 +41,7 @@ export class Peers {
   readonly #gone = new BoundedSet<string>(MAX_GONE);
   readonly #peers = new Map<string, Peer>();
   readonly #shares = new Shares();
+  #passed = 0;
 
   constructor(options: PeersOptions) {
     this.#options = options;
@@ -49,6 +50,11 @@ export class Peers {
   /** How many exchanges other replicas hold for clients of this one. */
   get size(): number {
     return this.#shares.total;
+  }
+
+  /** How many exchanges were handed over since the start. */
+  get passed(): number {
+    return this.#passed;
   }
 
   /** Whether that process is known to have ended. */
@@ -62,8 +68,10 @@ export class Peers {
     const { account } = passing;
     if (!this.#shares.take(account, limit())) return { kind: "full" };
     const outcome = await handOver(exchange, { ...passing, agent, owner, timeoutMs });
-    if (outcome.kind === "done") this.#hold(exchange, owner, { cut: outcome.cut, account });
-    else this.#shares.giveBack(account);
+    if (outcome.kind === "done") {
+      this.#passed++;
+      this.#hold(exchange, owner, { cut: outcome.cut, account });
+    } else this.#shares.giveBack(account);
     if (outcome.kind === "gone") this.#ended(owner);
     return outcome;
   }

@@ -17,6 +17,8 @@ export interface Member extends Owner {
   readonly sessions: number;
   /** When it started, in milliseconds since 1970. */
   readonly since: number;
+  /** When it last renewed its lease, by its own clock. */
+  readonly lastSeen: number;
 }
 
 /** What the store needs to know of this process. */
@@ -37,8 +39,10 @@ export interface SharedStore {
   readonly budgets: { use(user: BudgetUser): void } | undefined;
   /** Whether it answers. Undefined: there is no connection that could be lost. */
   readonly isUp: boolean | undefined;
-  /** The replicas, as they were a moment ago. */
+  /** The replicas with a lease, as they were a moment ago. */
   readonly members: readonly Member[];
+  /** The replicas whose lease ran out within the last minutes: they neither answer nor left. */
+  readonly lost: readonly Member[];
   use(user: StoreUser): void;
   /** Returns who took the session over from the owner in its id. Rejects without answer. */
   holder(id: string): Promise<Owner | undefined>;

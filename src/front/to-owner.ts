@@ -3,9 +3,8 @@
  * this, and routes are served as they are.
  */
 import type { Cluster } from "../cluster/cluster.ts";
-import type { Owner } from "../cluster/owners.ts";
 import type { Continuity } from "../core/session/continuity.ts";
-import { errorTable, GoblinError } from "../mcp/protocol/errors.ts";
+import { errorTable, type GoblinError } from "../mcp/protocol/errors.ts";
 import { answerText, failure, type Id } from "../mcp/protocol/json-rpc.ts";
 import type { Principal } from "../mcp/protocol/principal.ts";
 import { type HttpExchange, JSON_HEADERS, type Serve } from "./http/exchange.ts";
@@ -18,14 +17,6 @@ export interface IdLookup {
   readonly isOpen: (id: string) => boolean;
 }
 
-/** The worker that serves all but MCP. */
-export interface FirstWorker {
-  /** Whether it is this one. */
-  readonly isFirst: boolean;
-  /** Resolves with it when it serves; rejects after this time. */
-  first(ms: number): Promise<Owner>;
-}
-
 export interface ReadRequest {
   readonly principal: Principal;
   readonly id: Id;
@@ -33,8 +24,6 @@ export interface ReadRequest {
   readonly body: string;
 }
 
-/** How long a request waits for a first worker that has just ended. */
-const FIRST_MS = 10_000;
 /** The most that a client waits before it tries again. */
 const RETRY_AFTER = "1";
 
@@ -74,21 +63,6 @@ export class ToOwner {
     };
   }
 
-  /** Returns a route that hands every request to the first worker, unread. That one checks it. */
-  first(workers: Pick<FirstWorker, "first">): (exchange: HttpExchange) => void {
-    const pass = async (exchange: HttpExchange): Promise<void> => {
-      if (!exchange.node) return;
-      const request = { ...exchange.node, ...requestOf(exchange, NOBODY, null) };
-      // It may end, and be replaced, while it is asked.
-      for (let tries = 0; tries < 2; tries++)
-        if (await this.#cluster.handOver(request, await workers.first(FIRST_MS))) return;
-      throw new Error("it ended again");
-    };
-    const absent = "The worker that serves this is about to start again; try again later";
-    return (exchange) =>
-      void pass(exchange).catch(() => replyLater(exchange, new GoblinError("REPLICA_UNAVAILABLE", absent), null));
-  }
-
   /** Hands over a request that was read. Returns undefined if it is to be served here. */
   read(exchange: HttpExchange, named: string | undefined, request: ReadRequest): Promise<boolean> | undefined {
     const owner = named === undefined || exchange.isHandedOver ? undefined : this.#cluster.ownerOf(named);
@@ -98,10 +72,7 @@ export class ToOwner {
   }
 }
 
-/** The first worker decides who sends the request. */
-const NOBODY = { id: "" };
-
-function requestOf(exchange: HttpExchange, principal: Pick<Principal, "id">, id: Id | null) {
+function requestOf(exchange: HttpExchange, principal: Principal, id: Id | null) {
   const { network, shared } = exchange;
   const refuse = (error: GoblinError): void => replyLater(exchange, error, id);
   return { network, shared, account: principal.id || network, refuse };

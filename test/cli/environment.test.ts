@@ -57,3 +57,12 @@ test("a config that is found stays found beside GOBLIN_PORT", async () => {
   const { err } = await home.goblinWith({ env: { GOBLIN_PORT: "1", PORT: "1" } }, "check");
   expect(err).toContain('must not have ${…} in "gateway"');
 });
+
+test("serve --workers names what to use instead", async () => {
+  const home = commandHome();
+  const err =
+    "goblin: --workers is not supported: a gateway is one process. Run several replicas behind a load balancer instead (docs/scaling.md)\n";
+  for (const words of [["--workers", "4"], ["--workers"]]) {
+    expect(await home.goblinWith({}, "serve", ...words)).toEqual({ code: 2, out: "", err });
+  }
+});

@@ -11,6 +11,7 @@ import { bodyLimit } from "hono/body-limit";
 import type * as z from "zod";
 import { ConfigError } from "../../config/problems/problem.ts";
 import { version } from "../../lib/package/version.ts";
+import { lazy } from "../../lib/structures/lazy.ts";
 import { bodyTooLarge } from "../../mcp/protocol/limit-exceeded.ts";
 import { type OwnLogLevel, ownLogLevels } from "../../mcp/protocol/log-levels.ts";
 import { logText } from "../../mcp/protocol/log-text.ts";
@@ -38,8 +39,8 @@ import type { AdminParts } from "./parts.ts";
 import { type AdminRoute, plainRoutes, takesBody } from "./route.ts";
 import { type AdminRouteName, adminRoutes } from "./routes.ts";
 
-/** `principal`: the caller's name. */
-type AdminEnv = { Bindings: { principal: Principal } };
+/** `isAsked`: another replica asks, and combines the answers. Nothing in a request sets it. */
+type AdminEnv = { Bindings: { principal: Principal; isAsked?: boolean } };
 
 interface Request {
   /** Validated against the route's schemas, as are `query` and `body`. */
@@ -53,6 +54,7 @@ interface Request {
 type Handler = (request: Request) => unknown;
 
 const LINES = 1000;
+const NO_INPUT = { params: {}, query: {}, body: undefined };
 
 interface Sources {
   readonly rows: ApiRows;
@@ -72,16 +74,29 @@ export function createAdminApi(parts: AdminParts, sources: Sources): Hono<AdminE
     };
     return bodyLimit({ maxSize, onError })(c, next);
   });
-  for (const [name, route] of Object.entries<AdminRoute>(adminRoutes)) {
+  const { cluster } = parts;
+  const combined = lazy(async () => {
+    const { CombinedApi } = await import("./replicas/combine.ts");
+    return new CombinedApi(cluster!);
+  });
+  for (const [key, route] of Object.entries<AdminRoute>(adminRoutes)) {
+    const name = key as AdminRouteName;
     app.on(route.method.toUpperCase(), route.path, async (c) => {
       try {
-        const answer = await handlers[name as AdminRouteName]({
+        const { principal, isAsked = false } = c.env;
+        const request: Request = {
           params: parsed(route.params, c.req.param(), "parameters"),
           query: parsed(route.query, c.req.query(), "query"),
           body: takesBody(route) ? await readBody(c.req.raw, route.request) : undefined,
-          principal: c.env.principal,
+          principal,
           signal: c.req.raw.signal,
-        });
+        };
+        const isForOne = route.replicas === "any" || isAsked || cluster?.redis === undefined;
+        const answerHere = (other = name) => handlers[other](other === name ? request : { ...request, ...NO_INPUT });
+        const { pathname, search } = new URL(c.req.url);
+        const answer = isForOne
+          ? await answerHere()
+          : await (await combined()).answer({ ...request, name, route, path: pathname + search, answerHere });
         return answer instanceof Response ? answer : c.json(answer as Record<string, unknown>);
       } catch (error) {
         return failureResponse(error);
@@ -126,10 +141,7 @@ function handlersOf(parts: AdminParts, { rows, feed, calls, watches }: Sources):
   return {
     getState: () => rows.state(),
     getHistory: () => listed(feed.history()),
-    getConfig: () => {
-      const { current } = config;
-      return shownConfig(parts.wholeOf?.(current) ?? current, (text) => logs.masker.text(String(masked(text))));
-    },
+    getConfig: () => shownConfig(config.current, (text) => logs.masker.text(String(masked(text)))),
     getConfigChanges: async () => {
       const { preview } = parts;
       if (!preview) throw apiFailure("NO_CONFIG_FILE", "There is no config file to read again");

@@ -34,6 +34,7 @@ export const apiStatuses = {
   PAIRING_UNAVAILABLE: 503,
   LOGINS_UNAVAILABLE: 503,
   APPROVAL_UNRECORDED: 503,
+  REPLICA_UNAVAILABLE: 503,
 } as const;
 
 export function apiFailure(code: keyof typeof apiStatuses, message: string): ApiFailure {

@@ -28,7 +28,7 @@ const reasons: Record<number, string> = {
   415: "The body is not sent as application/json",
   422: "The config is not valid or not trusted; the running config is kept",
   502: "The server answered with an error",
-  503: "The server, or the state folder, is not available",
+  503: "The server, the state folder or another replica is not available",
   504: "The server did not answer in time",
 };
 
@@ -148,7 +148,10 @@ function isOpen(route: AdminRoute): boolean {
 
 function failuresOf(route: AdminRoute): number[] {
   const ofGuard = isOpen(route) ? [403] : [401, 403];
-  return [...ofGuard, ...(route.errors ?? []), ...(takesBody(route) ? [413, 415] : [])].sort((a, b) => a - b);
+  const ofReplicas = route.replicas === "owner" || route.replicas === "all" ? [503] : [];
+  const ofBody = takesBody(route) ? [413, 415] : [];
+  const all = new Set([...ofGuard, ...ofReplicas, ...ofBody, ...(route.errors ?? [])]);
+  return [...all].sort((one, other) => one - other);
 }
 
 function contentOf(route: AdminRoute, names: Map<z.ZodType, string>): Json {

@@ -35,8 +35,6 @@ export interface AdminParts {
   readonly reload: (() => Promise<ReloadResult>) | undefined;
   /** Reads the config, and returns what a reload would change. */
   readonly preview: ((current: Config) => Promise<ConfigChanges>) | undefined;
-  /** Returns the config of the gateway as a whole, if this process runs on a share of it. */
-  readonly wholeOf?: ((config: Config) => Config) | undefined;
   /** The endpoint for MCP clients; the URL is empty while nothing listens. */
   readonly address: { readonly url: string };
   readonly access: Pick<Access, "placeOf">;
@@ -51,7 +49,7 @@ export interface AdminParts {
   /** Decides which event streams may stay open when the tokens change. */
   readonly guards: LiveGuards;
   /** The other replicas. */
-  readonly cluster?: Pick<Cluster, "state"> | undefined;
+  readonly cluster?: Pick<Cluster, "self" | "state" | "redis" | "others" | "ask"> | undefined;
   /** Lets clients in. Undefined: it cannot be turned on. */
   readonly pairing: Pick<Pairing, "issuer" | "grants" | "revoke" | "newCode"> | undefined;
   /** Where people log in to servers. Undefined: nowhere. */

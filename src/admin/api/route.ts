@@ -14,10 +14,18 @@ export const routeTags = {
 } as const;
 export type RouteTag = keyof typeof routeTags;
 
+/**
+ * `any`: the replica that is asked, as all would answer the same. `owner`: the one replica that has
+ * what the request names. `merge`: all, and their answers become one. `all`: every replica acts.
+ */
+export type ReplicaScope = "any" | "owner" | "merge" | "all";
+
 export interface AdminRoute {
   readonly method: "get" | "post" | "put" | "delete";
   readonly path: string;
   readonly tag: RouteTag;
+  /** Which replicas answer, where several share a Redis. */
+  readonly replicas: ReplicaScope;
   readonly summary: string;
   /** Notes for a caller beyond the summary. */
   readonly description: string;
@@ -45,6 +53,7 @@ export const plainRoutes = {
     method: "get",
     path: "/health",
     tag: "health",
+    replicas: "any",
     summary: "Whether the gateway is running",
     description: "Needs no token.",
     response: HealthState,
@@ -53,6 +62,7 @@ export const plainRoutes = {
     method: "get",
     path: "/ready",
     tag: "health",
+    replicas: "any",
     summary: "Whether every server has connected or failed once",
     description: "Needs no token. Answers 503 until then.",
     response: HealthState,
@@ -61,6 +71,7 @@ export const plainRoutes = {
     method: "get",
     path: "/metrics",
     tag: "health",
+    replicas: "any",
     summary: "Metrics for Prometheus",
     description: "A client's token opens it too.",
     type: "text/plain",
@@ -69,6 +80,7 @@ export const plainRoutes = {
     method: "get",
     path: "/openapi.json",
     tag: "health",
+    replicas: "any",
     summary: "This document",
     description: "Guarded like the API. `servers` holds the address of the request.",
     response: OpenApi,

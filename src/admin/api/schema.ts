@@ -17,6 +17,8 @@ const count = z.int().nonnegative();
 const time = z.number().describe("epoch milliseconds");
 const maybeMs = z.number().nonnegative().nullable().describe("milliseconds; null before the first measurement");
 const jsonObject = z.record(z.string(), z.unknown());
+/** In rows that one replica has. */
+export const replicaName = z.string().optional().describe("the replica that has it; absent without cluster.redis");
 
 export const LogLevelSchema = z.enum(ownLogLevels);
 export const ServerStateSchema = z.enum(serverStates);
@@ -114,20 +116,18 @@ export const ReplicaRow = z.object({
   revision: z.string().describe("the same for replicas that run on the same config"),
   sessions: count,
   since: time.describe("when it started, epoch milliseconds"),
+  lastSeen: time.describe("when it last renewed its lease in Redis, epoch milliseconds"),
+  answers: z.boolean().describe("false: its rows and figures are missing from this API"),
 });
 export const ClusterState = z.object({
   id: z.string().describe("the number of this replica"),
   address: z.string().describe("where other replicas reach it"),
   handedOver: count.describe("requests and streams of its clients that other replicas hold"),
+  handOvers: count.describe("requests and streams that it has handed to other replicas since its start"),
   redis: RedisState.nullable().describe("null without cluster.redis"),
-  replicas: z.array(ReplicaRow).describe("all replicas, as Redis knows them"),
-});
-
-export const WorkerRow = z.object({
-  worker: count.describe("its number, from 1"),
-  uptimeMs: z.number().nonnegative(),
-  sessions: count,
-  calls: CallTotals,
+  replicas: z
+    .array(ReplicaRow)
+    .describe("all replicas, as Redis knows them, and those whose lease ran out in the last ten minutes"),
 });
 
 export const GatewayState = z.object({
@@ -145,7 +145,6 @@ export const GatewayState = z.object({
   tokens: TokenTotals,
   lock: LockFigures,
   cluster: ClusterState.optional().describe("absent without cluster.listen"),
-  workers: z.array(WorkerRow).optional().describe("the workers that answer; absent without --workers"),
 });
 export type GatewayState = z.infer<typeof GatewayState>;
 
@@ -246,6 +245,7 @@ export const SubscriptionRow = z.object({
   serverId: z.string(),
   uri: z.string().describe("as the server calls it"),
   since: time,
+  replica: replicaName,
 });
 export type SubscriptionRow = z.infer<typeof SubscriptionRow>;
 
@@ -260,6 +260,7 @@ export const SessionRow = z.object({
   idleMs: z.number().nonnegative(),
   inFlight: count,
   subscriptions: count,
+  replica: replicaName,
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
@@ -275,6 +276,7 @@ export const CallRow = z.object({
   profile: z.string().nullable().describe("the profiles that limit what its client sees"),
   code: z.union([z.string(), z.number()]).nullable().describe("the error's code"),
   requestId: z.string(),
+  replica: replicaName,
 });
 export type CallRow = z.infer<typeof CallRow>;
 
@@ -284,6 +286,7 @@ export const LogEntry = z.object({
   server: z.string().nullable().describe("null for the gateway's own lines"),
   msg: z.string(),
   extra: jsonObject.optional(),
+  replica: replicaName,
 });
 export type LogEntry = z.infer<typeof LogEntry>;
 

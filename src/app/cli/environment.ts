@@ -52,15 +52,3 @@ export function minutes(text: string): number {
   }
   return value;
 }
-
-/** More processes than that share a machine badly. */
-const MAX_WORKERS = 64;
-
-/** Reads a number of workers from an option. @throws InvalidArgumentError */
-export function workerCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > MAX_WORKERS) {
-    throw new InvalidArgumentError(`expected a number from 1 to ${MAX_WORKERS}`);
-  }
-  return count;
-}

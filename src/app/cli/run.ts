@@ -9,7 +9,7 @@ import { addApprovalCommands } from "./approvals/commands.ts";
 import { addClientCommands } from "./client-commands.ts";
 import { check } from "./commands/check.ts";
 import { addDoctorCommands } from "./doctor/commands.ts";
-import { minutes, portNumber, workerCount } from "./environment.ts";
+import { minutes, portNumber } from "./environment.ts";
 import { addLockCommands } from "./lock/commands.ts";
 import { addLoginCommands } from "./login-commands.ts";
 import { addLogCommands } from "./logs/commands.ts";
@@ -66,9 +66,8 @@ function addGatewayCommands(program: Command, done: Done): void {
     .option("-p, --port <port>", "port to listen on; 0 picks a free one (default: $GOBLIN_PORT)", portNumber)
     .option("--tui", "show the dashboard; the log goes there")
     .option("--stop-when-idle <minutes>", "stop after this time without a connection", minutes)
-    .option("--workers <number>", "serve with this number of processes; for machines with cores to spare", workerCount)
     .addOption(new Option("--background", "started by a client").hideHelp())
-    .addOption(new Option("--worker <number>", "one of these processes").argParser(workerCount).hideHelp())
+    .addOption(new Option("--workers [number]", "refused; its error names the replacement").hideHelp())
     .action(async (options) => done((await import("./commands/serve.ts")).serve(options)));
   program
     .command("stdio")

@@ -38,6 +38,10 @@ const COMMAND_MS = 500;
  */
 const SETTLE_MS = 3000;
 const AT_ONCE = 500;
+/** How long a replica whose lease ran out is shown as lost. */
+const LOST_MS = 10 * 60_000;
+/** More are not replicas: anybody with access to Redis may have written them. */
+const MAX_MEMBERS = 1000;
 const SCRIPT = `local held = redis.call("GET", KEYS[1])
 local isOwner, owner = pcall(cjson.decode, held or "")
 if not isOwner or type(owner) ~= "table" or type(owner[1]) ~= "string" or held == ARGV[1] or owner[1] == ARGV[2] then
@@ -58,6 +62,8 @@ export class RedisStore implements SharedStore {
   readonly #since = Date.now();
   #user: StoreUser | undefined;
   #members: readonly Member[] = [];
+  /** When each lease was first found to have run out, and whose it was, if that is known. */
+  readonly #lapsed = new Map<string, { readonly at: number; readonly member: Member | undefined }>();
   #isBeating = false;
   /** What this process has in Redis may be gone. */
   #mustWriteAgain = false;
@@ -111,6 +117,10 @@ export class RedisStore implements SharedStore {
     return this.#members;
   }
 
+  get lost(): readonly Member[] {
+    return [...this.#lapsed.values()].flatMap(({ member }) => member ?? []);
+  }
+
   use(user: StoreUser): void {
     this.#user = user;
     void this.#beat();
@@ -152,7 +162,8 @@ export class RedisStore implements SharedStore {
     this.#isBeating = true;
     try {
       const { self } = this.#options;
-      const about: Omit<Member, "id"> = { ...this.#user.describe(), address: self.address, since: this.#since };
+      const times = { since: this.#since, lastSeen: Date.now() };
+      const about: Omit<Member, "id"> = { ...this.#user.describe(), address: self.address, ...times };
       const key = this.#memberKey(self.id);
       const [before] = await Promise.all([
         this.#redis.command("GET", key),
@@ -175,15 +186,29 @@ export class RedisStore implements SharedStore {
   }
 
   async #look(): Promise<void> {
-    const ids = textsIn(await this.#redis.command("SMEMBERS", this.#setKey));
+    const ids = textsIn(await this.#redis.command("SMEMBERS", this.#setKey)).slice(0, MAX_MEMBERS);
     const found = ids.length === 0 ? [] : await this.#redis.command("MGET", ...ids.map((id) => this.#memberKey(id)));
     const texts = Array.isArray(found) ? found : [];
-    const gone = ids.filter((_, i) => texts[i] === null);
-    if (gone.length > 0) await this.#redis.command("SREM", this.#setKey, ...gone);
-    this.#members = ids.flatMap((id, i) => {
-      const about = parsed(texts[i]);
-      return isRecord(about) ? [{ ...(about as unknown as Omit<Member, "id">), id }] : [];
-    });
+    const before = this.#members;
+    this.#members = ids.flatMap((id, i) => memberIn(id, texts[i]) ?? []);
+    await this.#forget(
+      ids.filter((_, i) => texts[i] === null),
+      before,
+    );
+  }
+
+  /**
+   * Remembers the replicas whose lease ran out, and removes them from the set after a while. A
+   * replica that leaves removes itself, so it is never among them.
+   */
+  async #forget(lapsed: readonly string[], before: readonly Member[]): Promise<void> {
+    const now = Date.now();
+    for (const id of this.#lapsed.keys()) if (!lapsed.includes(id)) this.#lapsed.delete(id);
+    for (const id of lapsed) {
+      if (!this.#lapsed.has(id)) this.#lapsed.set(id, { at: now, member: before.find((one) => one.id === id) });
+    }
+    const old = [...this.#lapsed].filter(([, { at }]) => now - at > LOST_MS).map(([id]) => id);
+    if (old.length > 0) await this.#redis.command("SREM", this.#setKey, ...old);
   }
 
   /** Gives up what others took over meanwhile, and writes the rest down again. */
@@ -217,6 +242,20 @@ export class RedisStore implements SharedStore {
   #holderKey(id: string): string {
     return `${this.#prefix}holder:${createHash("sha256").update(id).digest("base64url").slice(0, 24)}`;
   }
+}
+
+/** Returns undefined for a text that no replica wrote. */
+function memberIn(id: string, text: Reply | undefined): Member | undefined {
+  const about = parsed(text);
+  if (!isRecord(about)) return undefined;
+  const { address, version, revision, sessions, since, lastSeen } = about;
+  const texts = [address, version, revision];
+  const numbers = [sessions, since];
+  if (texts.some((one) => typeof one !== "string") || numbers.some((one) => typeof one !== "number")) return undefined;
+  // A replica of an earlier version does not say when it renewed its lease.
+  const seen = typeof lastSeen === "number" ? lastSeen : Date.now();
+  // Each was found to have its type above.
+  return { id, address, version, revision, sessions, since, lastSeen: seen } as Member;
 }
 
 function ownerText({ id, address }: Owner): string {

@@ -19,8 +19,6 @@ export interface AddressesOptions {
   readonly config: Config;
   readonly onLimit: OnLimit;
   readonly log: Logger;
-  /** One worker of several opens the address of the API, and warns. */
-  readonly isFirst: boolean;
 }
 
 export interface Addresses extends Omit<HttpServer, "renew" | "watchConnections"> {
@@ -33,7 +31,7 @@ export interface Addresses extends Omit<HttpServer, "renew" | "watchConnections"
 const ADMIN_HOST = "127.0.0.1";
 
 export async function openAddresses(options: AddressesOptions): Promise<Addresses> {
-  const { front, config, log, onLimit, isFirst } = options;
+  const { front, config, log, onLimit } = options;
   const { host, port, tls, admin } = config.gateway;
   const { headerBytes } = config.limits;
   const { receiveMs } = config.timeouts;
@@ -44,14 +42,13 @@ export async function openAddresses(options: AddressesOptions): Promise<Addresse
   const adminHost = admin.host ?? ADMIN_HOST;
   let own: HttpServer | undefined;
   try {
-    if (admin.port !== undefined && isFirst)
-      own = await listen({ serve: front.serveAdmin, host: adminHost, port: admin.port });
+    if (admin.port !== undefined) own = await listen({ serve: front.serveAdmin, host: adminHost, port: admin.port });
   } catch (error) {
     await main.close();
     throw error;
   }
   const { isOpen, isAdminOpen } = new Credentials(config.gateway, { now: Date.now, refused() {} });
-  if (!isLoopback(host) && isOpen && isFirst) {
+  if (!isLoopback(host) && isOpen) {
     log.warn(`Listening on ${host} without gateway.auth: anyone who can reach this address can use every server`);
   }
   if (own && !isLoopback(adminHost) && isAdminOpen) {

@@ -20,7 +20,6 @@ import { classifyIncoming, headerEra } from "../classify.ts";
 import { LegacyHttp } from "../legacy/http.ts";
 import { SseFront } from "../legacy/sse.ts";
 import { ModernHttp } from "../modern/http.ts";
-import { pathOf } from "../path.ts";
 import { ToOwner } from "../to-owner.ts";
 import { TrustedProxies } from "../trusted-proxies.ts";
 import { type HttpExchange, JSON_HEADERS, NOTHING, notAllowed, type Serve } from "./exchange.ts";
@@ -53,11 +52,10 @@ export interface HttpFront {
 }
 
 export function createHttpFront(options: HttpFrontOptions): HttpFront {
-  const { guards, cluster, workers } = options;
+  const { guards, cluster } = options;
   const retryHint = new RetryHint();
   const context = { ...options.context, retryHint };
   const toOwner = cluster && new ToOwner(cluster);
-  const toFirst = workers && !workers.isFirst ? toOwner?.first(workers) : undefined;
   const legacy = new LegacyHttp(context);
   const modern = new ModernHttp(context, toOwner);
   const bodies = new BodyBudget(context.config);
@@ -148,10 +146,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   } satisfies Pick<AppOptions, "admit" | "toExchange" | "endpoint" | "sse">;
   const serveDirectly = createDirectRoutes({ ...options, ...routes });
 
-  /** Where requests came from that another worker handed over. */
-  const handedFrom = new WeakMap<IncomingMessage, string>();
-  const networkOf: AppOptions["networkOf"] = (incoming, request) =>
-    handedFrom.get(incoming) ?? proxies.networkOf(incoming.socket, request);
+  const networkOf: AppOptions["networkOf"] = (incoming, request) => proxies.networkOf(incoming.socket, request);
   const load = async (address: AddressName): Promise<App> => {
     const { createApp } = await import("./routes/app.ts");
     return createApp({ ...options, ...routes, address, networkOf });
@@ -177,17 +172,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 
   const serveHandedOver = ({ incoming, outgoing, network, asked }: HandedOver): void => {
-    if (asked !== undefined) {
-      if (options.answerWorker) options.answerWorker({ incoming, outgoing, by: asked });
-      else outgoing.destroy();
-      return;
-    }
-    if (workers?.isFirst && !isMcp(incoming)) {
-      handedFrom.set(incoming, network);
-      // The scheme is the client's, not that of the channel between workers.
-      Object.assign(incoming.socket, { encrypted: context.config.current.gateway.tls !== undefined });
-      return void serveByApp("main", incoming, outgoing);
-    }
+    if (asked !== undefined) return options.admin.answerReplica({ incoming, outgoing, by: asked });
     const exchange = new NodeExchange(incoming, outgoing, {
       ...shared,
       isStopping: false,
@@ -222,9 +207,7 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       const { method, url = "/" } = incoming;
       const endpoint = method === "POST" ? endpointOf(url, "/mcp") : undefined;
       if (endpoint === undefined) {
-        if (serveDirectly(incoming, outgoing)) return;
-        if (toFirst) toFirst(toExchange(incoming, outgoing));
-        else void serveByApp("main", incoming, outgoing);
+        if (!serveDirectly(incoming, outgoing)) void serveByApp("main", incoming, outgoing);
       } else admit(toExchange(incoming, outgoing), endpoint === "" ? mainPost : { serve: post, endpoint });
     },
     attach: (incoming, socket, head) => attached.connect(incoming, socket, head),
@@ -250,13 +233,6 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       attached.close();
     },
   };
-}
-
-/** Whether another replica may hand over a request for this path. */
-function isMcp({ method, url = "/" }: IncomingMessage): boolean {
-  const path = pathOf(url);
-  if (method === "POST" && endpointOf(path, "/messages") !== undefined) return true;
-  return ["POST", "GET", "DELETE"].includes(method ?? "") && endpointOf(path, "/mcp") !== undefined;
 }
 
 /** Without a body, the header is all there is to go by. */

@@ -7,8 +7,6 @@
  * A group leaves the list when its server has ended, so a recycled group id is never killed. The
  * watchdog is optional: everything else works without a shell and on Windows. Windows has no
  * process groups: there the tree of a program's processes is ended with taskkill.
- *
- * Goblin's own workers are in its own group, so the watchdog ends each of them by itself.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import type { Socket } from "node:net";
@@ -41,7 +39,6 @@ done
 `;
 
 const groups = new Set<number>();
-const workers = new Set<number>();
 let watchesExit = false;
 let watchdog: ChildProcess | undefined;
 let hasNoShell = process.platform === "win32";
@@ -49,7 +46,9 @@ let hasNoShell = process.platform === "win32";
 /** Ties the child's whole process group to Goblin: it ends when Goblin ends. */
 export function endWithProcess(pid: number): void {
   groups.add(pid);
-  follow(-pid);
+  if (watchdog) tell(watchdog, "+", pid);
+  // Deferred, so that servers that start at the same time do not wait for the shell.
+  else if (!hasNoShell) setImmediate(watch);
   if (watchesExit) return;
   watchesExit = true;
   process.on("exit", () => {
@@ -58,26 +57,9 @@ export function endWithProcess(pid: number): void {
   });
 }
 
-/** Ties one process to Goblin that notices Goblin's end by itself, unless it hangs. */
-export function endWorkerWithProcess(pid: number): void {
-  workers.add(pid);
-  follow(pid);
-}
-
 /** Stops tracking a group whose processes have ended. */
 export function hasEnded(pid: number): void {
-  if (groups.delete(pid) && watchdog) tell(watchdog, "-", -pid);
-}
-
-export function workerHasEnded(pid: number): void {
-  if (workers.delete(pid) && watchdog) tell(watchdog, "-", pid);
-}
-
-/** `target`: a process, or a group as a negative number. */
-function follow(target: number): void {
-  if (watchdog) tell(watchdog, "+", target);
-  // Deferred, so that servers that start at the same time do not wait for the shell.
-  else if (!hasNoShell) setImmediate(watch);
+  if (groups.delete(pid) && watchdog) tell(watchdog, "-", pid);
 }
 
 /**
@@ -114,7 +96,7 @@ export function taskkillArgs(pids: Iterable<number>): string[] {
 }
 
 function watch(): void {
-  if (watchdog || groups.size + workers.size === 0) return;
+  if (watchdog || groups.size === 0) return;
   // `detached` puts the watchdog into its own session, so Ctrl-C in the terminal does not reach it.
   const started = spawn(SHELL, ["-c", SCRIPT, "goblin-watchdog"], {
     stdio: ["pipe", "ignore", "ignore"],
@@ -135,10 +117,10 @@ function watch(): void {
   started.unref();
   // A pipe to a child is a Socket at run time; the declared type is wider.
   (started.stdin as Socket).unref();
-  for (const pid of groups) tell(started, "+", -pid);
-  for (const pid of workers) tell(started, "+", pid);
+  for (const pid of groups) tell(started, "+", pid);
 }
 
-function tell({ stdin }: ChildProcess, what: "+" | "-", target: number): void {
-  if (stdin?.writable) stdin.write(`${what} ${target}\n`);
+/** The shell signals a group by its negative number. */
+function tell({ stdin }: ChildProcess, what: "+" | "-", group: number): void {
+  if (stdin?.writable) stdin.write(`${what} ${-group}\n`);
 }

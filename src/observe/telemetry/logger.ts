@@ -13,8 +13,6 @@ export interface LoggerOptions {
   readonly format: "auto" | "json" | "pretty";
   readonly stream: { write(text: string): unknown; readonly isTTY?: boolean | undefined };
   readonly tap?: (line: LogLine) => void;
-  /** The number of the worker that writes, if there are several. */
-  readonly worker?: number | undefined;
 }
 
 const books = new WeakMap<Logger, LogBook>();
@@ -29,14 +27,13 @@ export function logBookOf(logger: Logger): LogBook {
   return book;
 }
 
-export function createLogger({ level, format, stream, tap, worker }: LoggerOptions): Logger {
+export function createLogger({ level, format, stream, tap }: LoggerOptions): Logger {
   const pretty = format === "pretty" || (format === "auto" && stream.isTTY === true);
   const colour = stream.isTTY === true && !process.env["NO_COLOR"];
   const book = new LogBook();
-  const base = worker === undefined ? null : { worker };
   if (tap) book.onLine(tap);
   const logger = pino(
-    { level, base, timestamp: pino.stdTimeFunctions.epochTime, onChild: (child) => book.adopt(child) },
+    { level, base: null, timestamp: pino.stdTimeFunctions.epochTime, onChild: (child) => book.adopt(child) },
     {
       write(text: string) {
         const line = book.masker.jsonLine(text);

@@ -7,7 +7,6 @@
  * scraped does not load prom-client.
  */
 import {
-  type Aggregator,
   AggregatorRegistry,
   Counter,
   collectDefaultMetrics,
@@ -63,26 +62,19 @@ export interface Metrics {
   readonly contentType: string;
   /** Returns the page. */
   text(options?: PageOptions): Promise<string>;
-  /** Returns all metrics as values, for another process. */
-  families(): Promise<Families>;
 }
 
 export interface PageOptions {
   /** Which of a metric's two names the page has; undefined: both. */
   readonly names?: MetricNames | undefined;
-  /** The families of other processes, which are added. */
-  readonly others?: readonly Families[] | undefined;
   /** Limits the page to these servers, without the names of callers. Undefined: no limit. */
   readonly showsServer?: ((serverId: string) => boolean) | undefined;
 }
 
-/** The metrics of one process. */
-export type Families = MetricObjectWithValues<MetricValue<string>>[];
+type Families = MetricObjectWithValues<MetricValue<string>>[];
 
 interface Family<Label extends string> {
   readonly help: string;
-  /** How the values of several processes are combined; by default they are added. */
-  readonly together?: Aggregator;
   readonly labels?: readonly Label[];
 }
 
@@ -93,15 +85,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const { meters } = sources;
-  const gauge = <Label extends string>(
-    name: string,
-    { help, labels = [], together = "sum" }: Family<Label>,
-    read: Read<Label>,
-  ): void => {
+  const gauge = <Label extends string>(name: string, { help, labels = [] }: Family<Label>, read: Read<Label>): void => {
     const made: Gauge<Label> = new Gauge({
       name,
       help,
-      aggregator: together,
       labelNames: labels,
       registers,
       collect() {
@@ -112,13 +99,12 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
   const counter = <Label extends string>(
     name: string,
-    { help, labels = [], together = "sum" }: Family<Label>,
+    { help, labels = [] }: Family<Label>,
     read: Read<Label>,
   ): void => {
     const made: Counter<Label> = new Counter({
       name,
       help,
-      aggregator: together,
       labelNames: labels,
       registers,
       collect() {
@@ -212,7 +198,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   gauge("mcpSessions", { help: "Client sessions that are open" }, (set) => set({}, sources.sessions.size));
   gauge(
     "mcpBackendState",
-    { help: "1 for the state that a server is in, 0 for the others", labels: ["serverId", "state"], together: "max" },
+    { help: "1 for the state that a server is in, 0 for the others", labels: ["serverId", "state"] },
     (set) => {
       for (const { serverId, state } of sources.backends.read()) {
         for (const one of serverStates) set({ serverId, state: one }, one === state ? 1 : 0);
@@ -236,7 +222,7 @@ export function createMetrics(sources: MetricSources): Metrics {
       for (const { serverId, queued } of sources.backends.read()) set({ serverId }, queued);
     },
   );
-  const entries = { help: "What a server offers, by kind", labels: ["serverId", "kind"], together: "max" } as const;
+  const entries = { help: "What a server offers, by kind", labels: ["serverId", "kind"] } as const;
   gauge("mcpCatalogEntries", entries, (set) => {
     for (const { serverId, entries } of sources.backends.read()) {
       for (const [kind, count] of Object.entries(entries)) set({ serverId, kind }, count);
@@ -244,7 +230,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   });
   counter(
     "mcpConfigReloadsTotal",
-    { help: "How often the config was read again, by whether it was applied", labels: ["outcome"], together: "max" },
+    { help: "How often the config was read again, by whether it was applied", labels: ["outcome"] },
     (add) => {
       add({ outcome: "ok" }, sources.reloads.applied);
       add({ outcome: "failed" }, sources.reloads.refused);
@@ -252,10 +238,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   );
   gauge(
     "mcpConfigLastReloadOk",
-    { help: "1 while the config in use is the one in the file, 0 while an edit is refused", together: "min" },
+    { help: "1 while the config in use is the one in the file, 0 while an edit is refused" },
     (set) => set({}, sources.reloads.refusal ? 0 : 1),
   );
-  gauge("mcpBuildInfo", { help: "Always 1; the version is a label", labels: ["version"], together: "max" }, (set) =>
+  gauge("mcpBuildInfo", { help: "Always 1; the version is a label", labels: ["version"] }, (set) =>
     set({ version: sources.version }, 1),
   );
 
@@ -265,16 +251,10 @@ export function createMetrics(sources: MetricSources): Metrics {
   ];
   return {
     contentType: registry.contentType,
-    families,
-    async text({ names, others = [], showsServer } = {}) {
-      const all = async (): Promise<Families[]> => {
-        const every = [await families(), ...others];
-        return showsServer ? every.map((one) => limitFamilies(one, showsServer)) : every;
-      };
-      const page =
-        others.length === 0 && !showsServer
-          ? `${await registry.metrics()}\n${await processMetrics().metrics()}`
-          : await AggregatorRegistry.aggregate(await all()).metrics();
+    async text({ names, showsServer } = {}) {
+      const page = showsServer
+        ? await AggregatorRegistry.aggregate([limitFamilies(await families(), showsServer)]).metrics()
+        : `${await registry.metrics()}\n${await processMetrics().metrics()}`;
       // prom-client spells it as Prometheus does not: its event-loop lag is not a number at first.
       return withNames(page.replace(/ Nan$/gm, " NaN"), names);
     },

@@ -1,6 +1,7 @@
 /** The API's schemas of approvals: calls that wait for a person, answers, and what they allow. */
 import * as z from "zod";
 import { spans } from "../../../auth/approvals/record.ts";
+import { replicaName } from "../schema.ts";
 
 const count = z.int().nonnegative();
 const time = z.number().nonnegative();
@@ -39,6 +40,7 @@ export const ApprovalRow = z.object({
     .describe("why nobody answers any more; the call was not run"),
   runs: count.describe("how often calls were run because of the answer"),
   outcome: z.string().nullable().describe("how the last of them ended; unknown while it runs"),
+  replica: replicaName,
 });
 export type ApprovalRow = z.infer<typeof ApprovalRow>;
 
@@ -55,6 +57,7 @@ export const ApprovalGrantRow = z.object({
   createdAt: time,
   expiresAt: time,
   uses: count.nullable().describe("how many calls it still allows; null: any number"),
+  replica: replicaName,
 });
 export type ApprovalGrantRow = z.infer<typeof ApprovalGrantRow>;
 

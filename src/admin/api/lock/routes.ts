@@ -8,6 +8,7 @@ export const lockRoutes = {
     method: "get",
     path: "/api/lock",
     tag: "servers",
+    replicas: "any",
     summary: "What servers offer now, compared with the lock file",
     description: "Every difference with its class, its effect and both texts.",
     response: LockState,
@@ -16,6 +17,7 @@ export const lockRoutes = {
     method: "post",
     path: "/api/lock/:id",
     tag: "servers",
+    replicas: "all",
     summary: "Approve what a server offers now",
     description:
       "Writes it to the lock file. With the digest of a new version that waits, that version is approved and takes " +
@@ -29,6 +31,7 @@ export const lockRoutes = {
     method: "post",
     path: "/api/lock/:id/switch",
     tag: "servers",
+    replicas: "all",
     summary: "Let a new version of a server take over without an approval",
     description: "What is not approved of it is pinned or hidden. 409: no version with the digest `expect` waits.",
     params: ServerParams,
@@ -40,6 +43,7 @@ export const lockRoutes = {
     method: "delete",
     path: "/api/lock/:id",
     tag: "servers",
+    replicas: "all",
     summary: "Remove a server from the lock file",
     description: "Nothing of it is approved from then on. Answers with what is left.",
     params: ServerParams,

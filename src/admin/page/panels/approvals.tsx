@@ -90,6 +90,7 @@ export function Approval({ id }: { id: string }) {
     ["Client", [row.client, row.app].filter(Boolean).join(", ") || "–"],
     [row.kind, `${row.name} of ${row.server}`],
     ["Rule", row.reason === null ? row.rule : `${row.rule}: ${row.reason}`],
+    ["Replica", row.replica ?? ""],
     ["Digest", row.digest],
     ["Answered by", row.by === null ? "" : row.for === null ? row.by : `${row.by}, for ${row.for}`],
     ["Outcome", row.outcome ?? ""],

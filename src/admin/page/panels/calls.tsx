@@ -136,7 +136,8 @@ function Details({ call }: { call: CallDetails }) {
         )}
         by {visible(call.client ?? "an unnamed client")}
         {call.who !== null && ` of ${visible(call.who)}`}
-        {call.profile !== null && ` in profile ${visible(call.profile)}`}, ended at {clock(call.time)}
+        {call.profile !== null && ` in profile ${visible(call.profile)}`}
+        {call.replica !== undefined && ` through replica ${visible(call.replica)}`}, ended at {clock(call.time)}
         {call.code !== null && (
           <>
             {" "}

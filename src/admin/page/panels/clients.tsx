@@ -36,6 +36,7 @@ export function Clients() {
                       {visible(session.client?.name ?? "unnamed")}{" "}
                       <small class="muted">
                         {visible(session.client?.version ?? "")} {session.id}
+                        {session.replica !== undefined && ` at replica ${visible(session.replica)}`}
                       </small>
                       <Who row={session} />
                     </th>

@@ -86,7 +86,8 @@ export function LogLines({ lines }: { lines: readonly LogEntry[] }) {
 /** One line, cut to the width that there is. A press of it shows the whole. */
 function Line({ line }: { line: LogEntry }) {
   const [open, setOpen] = useState(false);
-  const extra = line.extra ? JSON.stringify(line.extra) : "";
+  const more = line.replica === undefined ? line.extra : { ...line.extra, replica: line.replica };
+  const extra = more ? JSON.stringify(more) : "";
   const most = open ? MAX_LINE_LENGTH : SHORT_LINE;
   return (
     <button

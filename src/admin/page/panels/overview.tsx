@@ -14,6 +14,8 @@ export function Overview() {
   if (!state || !servers) return <Loading what="the gateway" />;
   const waiting = servers.filter(({ state: now }) => now === "needs-login");
   const own = ownTools?.length ?? 0;
+  const replicas = state.cluster?.replicas ?? [];
+  const silent = replicas.filter(({ answers }) => !answers);
   const slots = Math.max(MIN_SLOTS, seconds.length);
   const recent = (calls ?? []).slice(-8).reverse();
   return (
@@ -63,9 +65,15 @@ export function Overview() {
         <Figure
           label="Up for"
           value={duration(state.uptimeMs)}
-          note={`version ${state.version}${state.workers ? `, ${plural(state.workers.length, "worker")}` : ""}`}
+          note={`version ${state.version}${replicas.length > 1 ? `, ${plural(replicas.length, "replica")}` : ""}`}
         />
       </div>
+      {silent.map(({ id, address, lastSeen }) => (
+        <p key={id} class="problem" role="alert">
+          Replica {visible(id)} at {visible(address)} does not answer: what it has is not shown. Last seen{" "}
+          {duration(Math.max(0, Date.now() - lastSeen))} ago.
+        </p>
+      ))}
       <div class="charts">
         <Chart
           title="Calls per second"

@@ -20,6 +20,7 @@ export function approvalLines(row: ApprovalRow, state: Pick<State, "now">, colum
     ["client", [row.client, row.app].filter(Boolean).join(", ") || "–"],
     [row.kind, `${row.name} of ${row.server}`],
     ["rule", row.reason === null ? row.rule : `${row.rule}: ${row.reason}`],
+    ...(row.replica === undefined ? [] : [["replica", row.replica] satisfies [string, string]]),
     ["left", left],
     ["digest", row.digest],
   ];

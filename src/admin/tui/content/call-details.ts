@@ -25,6 +25,7 @@ export function callLines(page: Page, row: CallRow, about: About | undefined): L
       ["client", row.client ?? undefined],
       ["who", row.who ?? undefined],
       ["profile", row.profile ?? undefined],
+      ["replica", row.replica],
       ["id", row.requestId],
     ]),
     ...(call === undefined

@@ -217,7 +217,10 @@ function templateLines(page: Page, template: TemplateRow): Line[] {
 function logLines(page: Page, entry: LogEntry): Line[] {
   return [
     [span(formatClock(entry.time), "quiet"), span(" "), span(entry.level.toUpperCase(), levelTones[entry.level])],
-    ...facts(page, [["server", entry.server ?? "the gateway"]]),
+    ...facts(page, [
+      ["server", entry.server ?? "the gateway"],
+      ["replica", entry.replica],
+    ]),
     line(""),
     ...paragraph(page, logText(entry)),
     ...(entry.extra === undefined ? [] : [...heading("More"), ...json(page, entry.extra)]),

@@ -42,9 +42,13 @@ export function headLine(state: State, columns: number): Line {
   const toCompare = differing === 0 ? [] : [span(`  ${formatCount(differing)} not as approved: D`, "warn")];
   const left = [...name, ...toApprove, ...toCompare, span(`  ${gateway.endpoint}`, "accent")];
   const config = gateway.configPath === null ? "demo" : gateway.configPath;
+  const replicas = gateway.cluster?.replicas ?? [];
+  const silent = replicas.filter(({ answers }) => !answers).length;
   const facts = [
     `up ${formatAge(gateway.uptimeMs)}`,
-    ...(gateway.workers ? [`${gateway.workers.length} workers`] : []),
+    ...(replicas.length > 1
+      ? [silent === 0 ? `${replicas.length} replicas` : `${silent} of ${replicas.length} replicas silent`]
+      : []),
     `${formatCount(gateway.tokens.listed)} tokens`,
     `expose ${gateway.exposure}`,
     `log ${gateway.logLevel}`,

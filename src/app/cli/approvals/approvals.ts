@@ -10,7 +10,7 @@ import { clean, visibleJson } from "../../../lib/text/clean.ts";
 import { formatDuration } from "../../../lib/text/format.ts";
 import type { GatewayOptions } from "../gateway/find-gateway.ts";
 import { withAdmin } from "../recordings/admin.ts";
-import { type Column, printJson, printTable } from "../terminal/table.ts";
+import { type Column, printJson, printTable, withReplica } from "../terminal/table.ts";
 
 interface ApprovalsOptions extends GatewayOptions {
   readonly all?: boolean | undefined;
@@ -62,7 +62,7 @@ export function listApprovals(options: ApprovalsOptions): Promise<number> {
     const rows = options.all ? items : items.filter(({ state }) => state === "held");
     if (options.json) printJson({ approvals: rows });
     else if (rows.length === 0) console.log("Nothing waits for approval.");
-    else printTable(rows, options.all ? [columns[0]!, stateColumn, ...columns.slice(1)] : columns);
+    else printTable(rows, withReplica(rows, options.all ? columns.toSpliced(1, 0, stateColumn) : columns));
     return 0;
   });
 }
@@ -108,7 +108,7 @@ export function listGrants(options: ApprovalsOptions): Promise<number> {
     const { items } = await admin.request(adminRoutes.listApprovalGrants);
     if (options.json) printJson({ grants: items });
     else if (items.length === 0) console.log("Nothing is allowed beyond the calls that were answered.");
-    else printTable(items, grantColumns);
+    else printTable(items, withReplica(items, grantColumns));
     return 0;
   });
 }
@@ -142,6 +142,7 @@ function* linesOf(row: ApprovalRow): Generator<string> {
   yield `${row.kind.padEnd(10)} ${row.name} of ${row.server}, listed as ${row.shownName}`;
   yield `rule       ${row.rule}${row.reason === null ? "" : `: ${row.reason}`}`;
   yield `asked      ${ago(row.proposedAt)}`;
+  if (row.replica !== undefined) yield `replica    ${row.replica}`;
   yield `digest     ${row.digest}`;
   yield `arguments  ${visibleJson(row.arguments)}`;
 }

@@ -13,6 +13,7 @@ import { settlePort } from "../gateway/settle-port.ts";
 import { askInputs } from "../secrets/ask-inputs.ts";
 import { exitSoon, listenToSignals } from "../signals.ts";
 import { askForTrust } from "../trust/consent.ts";
+import { UsageError } from "../usage-error.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -25,16 +26,17 @@ export interface ServeOptions extends ChooseOptions {
   readonly background?: boolean | undefined;
   /** Minutes without a connection after which it stops. */
   readonly stopWhenIdle?: number | undefined;
-  /** How many processes serve. */
-  readonly workers?: number | undefined;
-  /** The number of this process among them. */
-  readonly worker?: number | undefined;
+  /** The value of `--workers`, which is always refused. */
+  readonly workers?: string | true | undefined;
 }
 
 export async function serve(options: ServeOptions): Promise<number> {
-  // Most gateways are one process, and load none of this.
-  if (options.worker !== undefined) return (await import("../workers/serve-as-worker.ts")).serveAsWorker(options);
-  if ((options.workers ?? 1) > 1) return (await import("../workers/serve-by-workers.ts")).serveByWorkers(options);
+  if (options.workers !== undefined) {
+    throw new UsageError(
+      "--workers is not supported: a gateway is one process. Run several replicas behind a load balancer instead " +
+        "(docs/scaling.md)",
+    );
+  }
   const { config: chosen, file, found } = await chooseConfig(options, askForTrust);
   await askInputs(chosen);
   const isBackground = options.background === true;

@@ -43,8 +43,7 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
       // Calls that went to no server are in the sum, and in no row of the table.
       if (nobodys > 0)
         console.log(`${many(nobodys, "call")} went to no server, ${formatCount(Math.max(0, failed))} failed`);
-      if (state.cluster) console.log(clean(clusterLine(state.cluster)));
-      if (state.workers) console.log(workersLine(state.workers));
+      if (state.cluster) for (const line of clusterLines(state.cluster)) console.log(clean(line));
       console.log("");
       printTable(servers, serverColumns);
       for (const { id, upgrade } of servers) {
@@ -55,19 +54,18 @@ export function status(options: TargetOptions & { readonly json?: boolean | unde
   });
 }
 
-function clusterLine({ id, redis, replicas, handedOver }: NonNullable<GatewayState["cluster"]>): string {
+function clusterLines({ id, redis, replicas, handedOver }: NonNullable<GatewayState["cluster"]>): string[] {
   const revisions = new Set(replicas.map(({ revision }) => revision)).size;
   const known = redis === "connected" ? ` of ${many(replicas.length, "replica")}` : "";
   const differ = revisions > 1 ? `; ${revisions} different configs` : "";
   const lost = redis === "lost" ? "; Redis cannot be reached" : "";
-  return `Replica ${id}${known}; ${many(handedOver, "request")} handed over${differ}${lost}`;
-}
-
-function workersLine(workers: NonNullable<GatewayState["workers"]>): string {
-  const each = workers.map(
-    ({ worker, sessions, calls }) => `${worker} (${many(sessions, "session")}, ${calls.inFlight} in flight)`,
-  );
-  return `Workers: ${each.join(", ")}`;
+  const silent = replicas
+    .filter(({ answers }) => !answers)
+    .map(({ id: name, address, lastSeen }) => {
+      const ago = formatDuration(Math.max(0, Date.now() - lastSeen));
+      return `  replica ${name} at ${address} does not answer; last seen ${ago} ago`;
+    });
+  return [`Replica ${id}${known}; ${many(handedOver, "request")} handed over${differ}${lost}`, ...silent];
 }
 
 function many(count: number, noun: string): string {

@@ -14,19 +14,17 @@ export interface ListeningGateway {
   readonly config: Config;
   /** Undefined for the demo. */
   readonly configPath: string | undefined;
-  readonly workers?: number | undefined;
 }
 
 /** For the log while the dashboard shows it. */
 export const NOWHERE = { write: (): void => {} };
 
-export function announce({ url, adminUrl, config, configPath, workers }: ListeningGateway): void {
+export function announce({ url, adminUrl, config, configPath }: ListeningGateway): void {
   const invalid = config.servers.filter(isInvalid).length;
   const count = config.servers.filter((server) => server.enabled).length - invalid;
   const bad = invalid === 0 ? "" : `, ${invalid} invalid`;
-  const by = workers === undefined ? "" : `, ${workers} workers`;
   const source = configPath ?? "no config found: demo servers";
-  console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}${bad}${by}; ${source})`);
+  console.log(`Goblin is listening on ${url} (${count} ${count === 1 ? "server" : "servers"}${bad}; ${source})`);
   console.log(`Look at it in your browser: ${new URL("/ui", adminUrl ?? url).href} (with tokens: goblin ui)`);
 }
 

@@ -1,18 +1,16 @@
 /**
  * Builds the gateway of `goblin serve` from its config, with all that outlives the process, and
- * follows its file. The gateway may be one of several workers.
+ * follows its file.
  */
 import { openApprovals } from "../../../auth/approvals/state.ts";
 import { openLogins } from "../../../auth/login/book/open-logins.ts";
 import { Pairing } from "../../../auth/pairing/pairing.ts";
-import type { Cluster } from "../../../cluster/cluster.ts";
 import { clusterSecret, openCluster } from "../../../cluster/open.ts";
 import type { Config } from "../../../config/schema/config.ts";
 import { openState } from "../../../core/session/continuity.ts";
 import type { Logger } from "../../../observe/telemetry/logger.ts";
 import { openKeptLists } from "../../../upstream/servers/lists/kept-lists.ts";
 import { createGateway, type Gateway } from "../../gateway.ts";
-import type { Worker } from "../../workers/worker.ts";
 import type { ChosenConfig } from "../config.ts";
 import { ConfigFollower } from "../config-follower.ts";
 
@@ -21,8 +19,6 @@ export interface OpenGatewayOptions extends Omit<ChosenConfig, "config"> {
   /** Applies the command line's options to the file's config. */
   readonly override: (config: Config) => Config;
   readonly log: Logger;
-  /** This process among several workers, and how it reaches the others. */
-  readonly among?: { readonly worker: Worker; readonly cluster: Cluster } | undefined;
 }
 
 export interface OpenedGateway {
@@ -33,16 +29,14 @@ export interface OpenedGateway {
 }
 
 export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
-  const { config, file, found, override, log, among } = options;
+  const { config, file, found, override, log } = options;
   let running: Gateway | undefined;
   const follower = file && new ConfigFollower({ file, found, override, gateway: () => running!, log });
   const { host, port } = config.gateway;
-  // Each worker has files of its own, and the one that replaces it goes on with them.
-  const own = among ? `-worker-${among.worker.number}` : "";
-  const endpoint = port === 0 ? undefined : `${host}:${port}${own}`;
+  const endpoint = port === 0 ? undefined : `${host}:${port}`;
   const warn = (message: string): void => log.warn(message);
-  const secret = among ? among.worker.secret : clusterSecret(config, process.env);
-  const cluster = among ? among.cluster : await openCluster(config, { env: process.env, log });
+  const secret = clusterSecret(config, process.env);
+  const cluster = await openCluster(config, { env: process.env, log });
   const gateway = createGateway({
     config,
     log,
@@ -51,7 +45,6 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
     preview: follower && ((current) => follower.preview(current)),
     state: await openState({ env: process.env, endpoint, warn, secret }),
     cluster,
-    workers: among?.worker,
     approvals: await openApprovals({ env: process.env, endpoint, warn }),
     kept: await openKeptLists(process.env, log),
     logins: await openLogins({ env: process.env, warn, books: cluster?.books }),

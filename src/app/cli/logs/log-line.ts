@@ -14,11 +14,12 @@ const colours: Readonly<Record<OwnLogLevel, Colour | undefined>> = {
   fatal: "red",
 };
 
-export function logLine({ time, level, server, msg, extra }: LogEntry, paint: Paint): string {
+export function logLine({ time, level, server, msg, extra, replica }: LogEntry, paint: Paint): string {
   const rest = Object.entries(extra ?? {}).map(([key, value]) => `${clean(key)}=${valueText(value)}`);
   return [
     paint("dim", clock(time)),
     paint(colours[level], level.padEnd(5)),
+    ...(replica === undefined ? [] : [paint("dim", clean(replica))]),
     ...(server === null ? [] : [paint("bold", clean(server))]),
     paint(colours[level], clean(msg)),
     ...(rest.length === 0 ? [] : [paint("dim", rest.join(" "))]),

@@ -8,7 +8,7 @@ import { formatBytes, formatClock, formatMs } from "../../../lib/text/format.ts"
 import { isFailure } from "../../../mcp/protocol/outcomes.ts";
 import type { GatewayOptions } from "../gateway/find-gateway.ts";
 import { safeJson } from "../terminal/safe-json.ts";
-import { type Column, formatTable, printJson, printTable } from "../terminal/table.ts";
+import { type Column, formatTable, printJson, printTable, withReplica } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 import { withAdmin } from "./admin.ts";
 import { curlOf, harOf } from "./as-requests.ts";
@@ -60,7 +60,13 @@ export function calls(options: CallsOptions): Promise<number> {
           if (type !== "call" || !isWanted(data, options)) return;
           if (curl) void printFull([data], source, options);
           else if (json) console.log(safeJson(data));
-          else console.log(formatTable([data], columns).split("\n").slice(1).join("\n"));
+          else
+            console.log(
+              formatTable([data], withReplica([data], columns))
+                .split("\n")
+                .slice(1)
+                .join("\n"),
+            );
         },
         signal: stop.signal,
       })
@@ -95,7 +101,7 @@ async function printCalls(source: CallSource, options: CallsOptions): Promise<nu
     if (options.follow) for (const row of rows) console.log(safeJson(row));
     else printJson(rows);
   } else if (rows.length === 0) console.error("no calls");
-  else printTable(rows, columns);
+  else printTable(rows, withReplica(rows, columns));
   return 0;
 }
 
@@ -120,12 +126,13 @@ function parsed({ request, answer, notifications, timing }: FullCall): object {
 }
 
 function* describe({ row, request, answer, notifications, timing }: FullCall): Generator<string> {
-  const { method, name, serverId, client, who, profile, outcome, code, ms, time } = row;
+  const { method, name, serverId, client, who, profile, outcome, code, ms, time, replica } = row;
   yield clean(`${method}${name === null ? "" : ` ${name}`}: ${outcome}${code === null ? "" : ` (${code})`}`);
   const by = `${client ?? "an unnamed client"}${who === null ? "" : ` of ${who}`}`;
   const at = serverId === null ? "" : ` at ${serverId}`;
+  const through = replica === undefined ? "" : ` through replica ${replica}`;
   yield clean(
-    `by ${by}${profile === null ? "" : ` in profile ${profile}`}${at}, ended ${new Date(time).toISOString()}`,
+    `by ${by}${profile === null ? "" : ` in profile ${profile}`}${at}${through}, ended ${new Date(time).toISOString()}`,
   );
   const part = (label: string, value: number | null): string => (value === null ? "" : `, ${formatMs(value)} ${label}`);
   const parts = timing

@@ -55,6 +55,15 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   console.log(formatTable(rows, columns, { width, paint: painter(process.stdout) }));
 }
 
+/** Adds a column with each row's replica, if there are any, before the last column. */
+export function withReplica<Row extends { readonly replica?: string | undefined }>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): readonly Column<Row>[] {
+  if (rows.every(({ replica }) => replica === undefined)) return columns;
+  return columns.toSpliced(-1, 0, { title: "REPLICA", text: ({ replica }) => replica ?? "–" });
+}
+
 /** Returns the first line of a description. */
 export function firstLine(text: string | undefined): string {
   return (text ?? "").trim().split("\n", 1)[0]!;

@@ -12,11 +12,11 @@ import { METADATA_PATH, resourceMetadata } from "../../../auth/identity/challeng
 import type { CredentialRequest } from "../../../auth/identity/credentials.ts";
 import type { Pairing } from "../../../auth/pairing/pairing.ts";
 import type { Cluster } from "../../../cluster/cluster.ts";
+import type { ReplicaQuestion } from "../../../cluster/listener.ts";
 import type { Principal } from "../../../mcp/protocol/principal.ts";
 import { metricNames } from "../../../observe/telemetry/metric-names.ts";
 import type { Metrics } from "../../../observe/telemetry/metrics.ts";
 import type { FrontContext } from "../../context.ts";
-import type { FirstWorker } from "../../to-owner.ts";
 import { type HttpExchange, NOTHING, notAllowed, type Serve } from "../exchange.ts";
 import { denialCodes, type Guard, type LiveGuards, type Verdict } from "../guard.ts";
 import { WebExchange, webHeader } from "../web-exchange.ts";
@@ -35,6 +35,8 @@ export interface HttpFrontOptions {
     fetch(request: Request, principal: Principal): Promise<Response>;
     /** The page for browsers. `authorize`: checks the request's own right to administer. */
     page(request: Request, authorize: () => Verdict | Promise<Verdict>): Promise<Response>;
+    /** Answers another replica, which let the caller in. */
+    answerReplica(question: ReplicaQuestion): void;
   };
   readonly metrics: { load(): Promise<Pick<Metrics, "contentType" | "text">> };
   /** The pages for logins, under `/connect/`, which check for themselves who asks. */
@@ -42,17 +44,7 @@ export interface HttpFrontOptions {
   readonly pairing?: Pairing | undefined;
   /** The other replicas. */
   readonly cluster?: Cluster | undefined;
-  /** The workers of this gateway, if there are several. */
-  readonly workers?: FirstWorker | undefined;
-  /** Answers a question of another worker. `by`: on whose behalf it is asked. */
-  readonly answerWorker?: ((question: WorkerQuestion) => void) | undefined;
   readonly configPath?: string | undefined;
-}
-
-export interface WorkerQuestion {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-  readonly by: string;
 }
 
 export interface AppOptions extends HttpFrontOptions {

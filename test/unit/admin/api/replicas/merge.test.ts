@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { mergeHistory, mergeServer, merges } from "../../../../../src/admin/api/replicas/merge.ts";
 import type { ServerRow } from "../../../../../src/admin/api/schema.ts";
-import { mergeHistory, mergeServer, timeline } from "../../../../../src/admin/api/whole/merge.ts";
 
 const ready: ServerRow = {
   id: "one",
@@ -22,7 +22,7 @@ const ready: ServerRow = {
   upgrade: null,
 };
 
-it("a server is as bad as it is at the worst worker, which the reason names", () => {
+it("a server is shown in its worst state, and the reason names that replica", () => {
   const down: ServerRow = {
     ...ready,
     state: "down",
@@ -31,12 +31,12 @@ it("a server is as bad as it is at the worst worker, which the reason names", ()
     latency: { p50Ms: null, p99Ms: 20 },
   };
   const merged = mergeServer([
-    { worker: 1, value: ready },
-    { worker: 2, value: down },
+    { replica: "r1", value: ready },
+    { replica: "r2", value: down },
   ]);
   expect(merged).toMatchObject({
     state: "down",
-    reason: "worker 2: connection refused",
+    reason: "replica r2: connection refused",
     calls: 7,
     errors: 2,
     inFlight: 2,
@@ -44,13 +44,13 @@ it("a server is as bad as it is at the worst worker, which the reason names", ()
     latency: { p50Ms: 2, p99Ms: 20 },
   });
   const both = mergeServer([
-    { worker: 1, value: down },
-    { worker: 2, value: down },
+    { replica: "r1", value: down },
+    { replica: "r2", value: down },
   ]);
   expect(both.reason).toBe("connection refused");
 });
 
-it("seconds of several workers are added to the nearest ones, and no call is lost", () => {
+it("adds the seconds of several replicas to the nearest ones, and loses no call", () => {
   const second = (time: number, calls: number, p99Ms: number | null) => ({
     time,
     tokens: { all: 9, own: 1, listed: 5 },
@@ -61,9 +61,9 @@ it("seconds of several workers are added to the nearest ones, and no call is los
   });
   const list = (...items: ReturnType<typeof second>[]) => ({ items, total: items.length });
   const { items, total } = mergeHistory([
-    { worker: 1, value: list(second(3100, 1, null), second(4100, 2, 8)) },
-    { worker: 2, value: list(second(1900, 10, 4), second(2900, 20, null), second(3900, 30, 3)) },
-    { worker: 3, value: list() },
+    { replica: "r1", value: list(second(3100, 1, null), second(4100, 2, 8)) },
+    { replica: "r2", value: list(second(1900, 10, 4), second(2900, 20, null), second(3900, 30, 3)) },
+    { replica: "r3", value: list() },
   ]);
   expect(items.map(({ time, callsPerSecond, p99Ms }) => [time, callsPerSecond, p99Ms])).toEqual([
     [1900, 10, 4],
@@ -74,11 +74,18 @@ it("seconds of several workers are added to the nearest ones, and no call is los
   expect(total).toBe(3);
 });
 
-it("lines of several workers are in the order of time, the newest of them if there are too many", () => {
-  const said = [
-    { worker: 1, value: { items: [{ time: 1 }, { time: 4 }], total: 2 } },
-    { worker: 2, value: { items: [{ time: 2 }, { time: 3 }], total: 2 } },
+it("sorts the log lines of several replicas by time, names each replica, and keeps the newest", () => {
+  const line = (time: number) => ({ time, level: "info" as const, server: null, msg: "said" });
+  const answers = [
+    { replica: "r1", value: { items: [line(1), line(4)], total: 2 } },
+    { replica: "r2", value: { items: [line(2), line(3)], total: 2 } },
   ];
-  expect(timeline(said, 3)).toEqual({ items: [{ time: 2 }, { time: 3 }, { time: 4 }], total: 4 });
-  expect(timeline(said).items).toHaveLength(4);
+  const { items, total } = merges.listLogs(answers, { query: { limit: 3 }, silent: [] });
+  expect(items.map(({ time, replica }) => [time, replica])).toEqual([
+    [2, "r2"],
+    [3, "r2"],
+    [4, "r1"],
+  ]);
+  expect(total).toBe(4);
+  expect(merges.listLogs(answers, { query: {}, silent: [] }).items).toHaveLength(4);
 });
