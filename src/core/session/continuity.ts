@@ -30,6 +30,8 @@ import type { Subscriptions } from "./subscriptions.ts";
 /** The maximum age of a resumed session, however often it is used. */
 const MAX_AGE_MS = 7 * 24 * 3_600_000;
 const KEY_BYTES = 32;
+/** A request id that can end a session id. */
+const ROUTING_KEY = /^[\w-]{8,64}$/;
 
 export interface ContinuityOptions {
   readonly sealer: Sealer;
@@ -95,9 +97,16 @@ export class Continuity {
     return this.#config.current.limits.sessionIdleMs;
   }
 
-  seal(claims: Omit<SessionClaims, "replica">): string {
+  /**
+   * Returns the id of a new session. `requestId`: the one that a load balancer gave the request and
+   * hashed. It ends the id, so that the load balancer can hash it again and reach this process.
+   */
+  seal(claims: Omit<SessionClaims, "replica" | "routingKey">, requestId?: string | undefined): string {
     this.#kept.add(claims.key);
-    return this.own(this.#sealer.seal({ ...claims, replica: this.#process }));
+    const isKey = this.#replica !== undefined && ROUTING_KEY.test(requestId ?? "");
+    const routingKey = isKey ? requestId : undefined;
+    const sealed = this.#sealer.seal({ ...claims, replica: this.#process, routingKey });
+    return this.own(routingKey === undefined ? sealed : `${sealed}.${routingKey}`);
   }
 
   /** Marks an id of something that only this process has. */
@@ -144,9 +153,12 @@ export class Continuity {
 
   #claims(id: string): SessionClaims | undefined {
     const marked = this.#replica?.split(id);
-    const claims = this.#sealer.open(marked ? marked.id : id);
-    // A mark of one session must not send another one to its owner.
-    return marked && claims?.replica !== marked.owner ? undefined : claims;
+    if (!marked) return this.#sealer.open(id);
+    const [sealed = "", routingKey, ...rest] = marked.id.split(".");
+    const claims = this.#sealer.open(sealed);
+    // A mark of one session must not send another one to its owner, and no session has two ids.
+    if (claims?.replica !== marked.owner || claims.routingKey !== routingKey || rest.length > 0) return undefined;
+    return claims;
   }
 
   #isOwn({ key, replica, issued }: SessionClaims): boolean {

@@ -26,6 +26,8 @@ export interface SessionClaims {
   readonly issued: number;
   /** The process that opened the session; undefined in ids of versions that did not say. */
   readonly replica?: string | undefined;
+  /** What a load balancer hashed to choose that process; it also ends the id. */
+  readonly routingKey?: string | undefined;
 }
 
 export interface Sealer {
@@ -61,9 +63,10 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       info: i,
       issued: t,
       replica: r,
+      routingKey: h,
     } = claims;
     const packed = deflateRawSync(
-      JSON.stringify({ k, p, e: e === "" ? undefined : e, a: account === p ? undefined : account, v, c, i, t, r }),
+      JSON.stringify({ k, p, e: e === "" ? undefined : e, a: account === p ? undefined : account, v, c, i, t, r, h }),
     );
     return Buffer.concat([Buffer.of(FORMAT), sealer.seal(packed)]).toString("base64url");
   };
@@ -86,9 +89,9 @@ export function createSealer(secret: string | Buffer, scope: string): Sealer {
       try {
         const packed = sealer.open(bytes.subarray(1));
         const text = inflateRawSync(packed, { maxOutputLength: MAX_OPENED }).toString("utf8");
-        const { k, p, e = "", a = p, v, c, i, t, r } = JSON.parse(text);
+        const { k, p, e = "", a = p, v, c, i, t, r, h } = JSON.parse(text);
         const bound = { key: k, principal: p, endpoint: e, account: a };
-        return { ...bound, protocolVersion: v, capabilities: c, info: i, issued: t, replica: r };
+        return { ...bound, protocolVersion: v, capabilities: c, info: i, issued: t, replica: r, routingKey: h };
       } catch {
         return undefined;
       }

@@ -88,6 +88,41 @@ describe("ids", () => {
     expect((await raw.call("ping")).status).toBe(404);
   });
 
+  it("end with the request id that opened the session, and with no other", async () => {
+    const replicas = await startReplicas(2, { mcpServers: {} });
+    const opened = async (requestId: string) => {
+      const raw = rawHttp(replicas.all[0]!.url);
+      raw.headers["x-request-id"] = requestId;
+      await raw.initialize();
+      return raw.headers["mcp-session-id"]!.split(".");
+    };
+    const id = await opened("0123456789abcdef");
+    expect([id.length, id.at(-1)]).toEqual([3, "0123456789abcdef"]);
+    for (const unfit of ["short", "with.dots.in.it", "x".repeat(65), "a b c d e f"]) {
+      expect(await opened(unfit)).toHaveLength(2);
+    }
+    const [tag, sealed] = id;
+    const tried = async (parts: (string | undefined)[], i: number) => {
+      const raw = rawHttp(replicas.all[i]!.url);
+      raw.headers["mcp-session-id"] = parts.join(".");
+      return (await raw.call("ping")).status;
+    };
+    const changed = [
+      [tag, sealed],
+      [tag, sealed, "another-request-id"],
+      [...id, "more"],
+      [tag, sealed, ""],
+    ];
+    for (const i of [0, 1]) {
+      expect(await tried(id, i)).toBe(200);
+      for (const parts of changed) expect(await tried(parts, i)).toBe(404);
+    }
+    // The replica that goes on with the session knows it by this id alone.
+    await replicas.all[0]!.gateway.close();
+    for (const parts of changed) expect(await tried(parts, 1)).toBe(404);
+    expect(await tried(id, 1)).toBe(200);
+  });
+
   it("say nothing about replicas to clients", async () => {
     const replicas = await startReplicas(1, { mcpServers: {} });
     const raw = rawHttp(replicas.url);
