@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiStatuses } from "../src/admin/api/failure.ts";
+import { fixed } from "../src/config/fixed.ts";
 import { formatProblem } from "../src/config/problems/problem.ts";
 import { parseConfig } from "../src/config/reading/parse.ts";
 import { configReference } from "../src/config/schema/reference.ts";
@@ -102,9 +103,12 @@ test("docs/security.md shows the defaults that count", () => {
   const { config } = parseConfig('{ "mcpServers": {} }', { file: "goblin.json", env: {} });
   const sections = Object.entries({ limits: config.limits, timeouts: config.timeouts, log: config.log });
   const defaults = sections.flatMap(([name, section]) =>
-    Object.entries(section).map(([key, value]) => [`${name}.${key}`, String(value)] as const),
+    Object.entries(section).map(([key, value]) => {
+      const isFixed = Object.hasOwn(fixed[name as keyof typeof fixed], key);
+      return [isFixed ? key : `${name}.${key}`, String(value)] as const;
+    }),
   );
-  const rows = [...read("docs/security.md").matchAll(/^\| `(\w+\.\w+)` \| (\d+) \|/gm)].map(([, key, value]) => [
+  const rows = [...read("docs/security.md").matchAll(/^\| `([\w.]+)` \| (\d+) \|/gm)].map(([, key, value]) => [
     key,
     value,
   ]);

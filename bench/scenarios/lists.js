@@ -14,9 +14,9 @@ import { httpServer } from "../subjects.js";
 const LIST_ID = 1_000_000;
 
 /** @param {Lab} lab @param {number} tools */
-async function withOnePage(lab, tools) {
+async function withTools(lab, tools) {
   const servers = { http: httpServer(lab.backendUrl({ tag: "lists", tools })) };
-  return lab.goblin({ servers, settings: { lists: { pageSize: 10_000 } } });
+  return lab.goblin({ servers });
 }
 
 /**
@@ -48,7 +48,7 @@ export const lists = {
     /** @type {import("../report.js").Bar[]} */
     const bars = [];
     for (const tools of lab.short ? [5_000] : [500, 5_000]) {
-      const goblin = await withOnePage(lab, tools);
+      const goblin = await withTools(lab, tools);
       const { bytes, missing, paged } = await fetchList(goblin, tools);
       if (paged) notes.push(`${tools} tools: the first page only`);
       else if (missing.length > 0)

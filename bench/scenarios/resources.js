@@ -1,6 +1,6 @@
 // @ts-check
-// resources/read over 20 backends by every form of a URI and by template, and a page of
-// resources/list: with 10 000 resources each must cost what it costs with 10.
+// resources/read over 20 backends by every form of a URI and by template: with 10 000 resources
+// each must cost what it costs with 10.
 
 import { Client } from "../client.js";
 import { Skip } from "../lab.js";
@@ -13,13 +13,10 @@ const BACKENDS = 20;
 // By count, so that both processes have run the same code equally often.
 const READS = 400;
 const LIMIT_MS = 3_000;
-/**
- * Both lists begin with a page of as many entries; a short run does not measure them, and has fewer
- * pages to fetch.
- */
-const PAGE_SIZE = { full: 10, short: 1_000 };
+/** The gateway's own. */
+const PAGE_SIZE = 1_000;
 const MAX_RESOURCES = 10_000;
-const MAX_PAGES = MAX_RESOURCES / PAGE_SIZE.full + 1;
+const MAX_PAGES = MAX_RESOURCES / PAGE_SIZE + 1;
 /** As many as are sent to the load generator; they are spread over the whole list. */
 const MAX_TARGETS = 1_000;
 
@@ -46,8 +43,7 @@ async function prepare(lab, total) {
       httpServer(lab.backendUrl({ tag: `r${index}`, resources: share(index) })),
     ]),
   );
-  const pageSize = PAGE_SIZE[lab.short ? "short" : "full"];
-  const goblin = await lab.goblin({ servers, settings: { lists: { pageSize } } });
+  const goblin = await lab.goblin({ servers });
   const client = await Client.open(goblin.url, "legacy");
   try {
     const listed = await listAll(client, "resources/list", "resources");
@@ -55,7 +51,9 @@ async function prepare(lab, total) {
     const own = listed.filter((entry) => entry.description?.startsWith("bench://"));
     if (own.length !== total) throw new Skip(`resources/list has ${own.length} of ${total} resources`);
     // The longer list took more requests; both processes shall be equally warm.
-    for (let rest = MAX_RESOURCES - total; rest >= pageSize; rest -= pageSize) await client.ask("resources/list", {});
+    for (let rest = MAX_RESOURCES - total; rest >= PAGE_SIZE; rest -= PAGE_SIZE) {
+      await client.ask("resources/list", {});
+    }
     const step = Math.max(1, Math.floor(total / MAX_TARGETS));
     const entries = own.filter((_, index) => index % step === 0);
     /** @param {((entry: any) => string)[]} forms Used in turn. @returns {Ask} */
@@ -76,7 +74,6 @@ async function prepare(lab, total) {
         (entry) => flatId(entry).replaceAll("___", "_"),
       );
       asks.push(["read by flat, own or collapsed form", others]);
-      asks.push(["list, a page of 10", { kind: "list", method: "resources/list" }]);
     }
     if (before !== undefined)
       asks.push(["read by template", { kind: "expand", before, after: after ?? "", expect: template.description }]);

@@ -41,7 +41,6 @@ const modes = [
     finds: ["search_tools", "describe_tool"],
     hasAllTools: true,
   },
-  { name: "auto, small budget", config: { tools: { expose: "auto", budgetTokens: 2000 } }, finds: ["search_tools"] },
 ];
 
 export async function benchDialogues({ log }) {

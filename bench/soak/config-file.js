@@ -4,7 +4,10 @@
 
 import { renameSync, writeFileSync } from "node:fs";
 
-/** @typedef {{ generations: Record<string, number>, pageSize: number, callMs: number }} Settings */
+/**
+ * @typedef {{ generations: Record<string, number>, order: "sorted" | "server", callMs: number }}
+ *   Settings
+ */
 /** @typedef {ReturnType<typeof createConfigFile>} ConfigFile */
 
 /**
@@ -13,7 +16,7 @@ import { renameSync, writeFileSync } from "node:fs";
  */
 export function createConfigFile({ path, servers, port, tokens, cluster }) {
   /** @type {Settings} */
-  const settings = { generations: {}, pageSize: 1000, callMs: 2500 };
+  const settings = { generations: {}, order: "sorted", callMs: 2500 };
 
   /** @param {string} text */
   function put(text) {
@@ -30,10 +33,10 @@ export function createConfigFile({ path, servers, port, tokens, cluster }) {
       const config = {
         mcpServers: Object.fromEntries(entries),
         gateway: { port, auth: { tokens } },
-        lists: { pageSize: settings.pageSize },
-        timeouts: { callMs: settings.callMs, connectMs: 5000, startMs: 5000, drainMs: 5000 },
+        lists: { order: settings.order },
+        timeouts: { callMs: settings.callMs, connectMs: 5000, drainMs: 5000 },
         // Half of the clients vanish, and their sessions hold connections until they have ended.
-        limits: { resultBytes: 500_000, sessionIdleMs: 60_000 },
+        limits: { sessionIdleMs: 60_000 },
         log: { level: "warn", format: "json" },
         ...(cluster && { cluster }),
       };

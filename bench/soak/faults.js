@@ -108,7 +108,7 @@ export function createFaults({ servers, hub, weather, random, gateways, config, 
     },
     settings() {
       config.edit((settings) => {
-        settings.pageSize = 10 + Math.floor(random.next() * 500);
+        settings.order = random.next() < 0.5 ? "sorted" : "server";
         settings.callMs = 2500 + Math.floor(random.next() * 500);
       });
       return "settings edited";

@@ -56,7 +56,7 @@ export interface ClusterUser extends StoreUser {
   serve(request: HandedOver): void;
   /** Whether the session that a request is for was left to another replica. */
   hasMoved(incoming: IncomingMessage): boolean;
-  /** `limits.handOvers`. */
+  /** `handOvers`. */
   limit(): number;
   readonly onLimit: OnLimit;
 }

@@ -16,7 +16,7 @@ import type { Owner } from "./owners.ts";
 
 export interface PeersOptions {
   readonly agent: Agent;
-  /** `cluster.timeoutMs`. */
+  /** `timeoutMs`. */
   readonly timeoutMs: number;
   /** How many exchanges may be under way. */
   readonly limit: () => number;

@@ -45,8 +45,6 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   "gateway.tls",
   "gateway.tls.cert",
   "gateway.tls.key",
-  "limits.headerBytes",
-  "timeouts.receiveMs",
   "log.format",
   "log.audit",
   "cluster.secret",
@@ -55,7 +53,6 @@ const RESTART_KEYS: ReadonlySet<string> = new Set([
   "cluster.redis",
   "cluster.timeoutMs",
   "otel.endpoint",
-  "otel.headers",
   "otel.sample",
   "otel.arguments",
 ]);

@@ -28,7 +28,6 @@ export function logSecrets(config: Pick<Config, "servers" | "gateway" | "otel" |
     ),
     cluster.secret ?? "",
     ...(cluster.redis === undefined ? [] : [readRedisAddress(cluster.redis).password ?? ""]),
-    ...Object.values(otel.headers),
     ...(otel.endpoint === undefined ? [] : passwordsIn(otel.endpoint)),
     ...servers.flatMap(({ transport, auth }) => [
       ...keysOf(transport),

@@ -20,10 +20,12 @@ async function configured() {
     mcpServers: {
       one: {
         ...server.entry,
-        results: { drop: ["**.html"], compact: true },
         tools: {
           deny: ["sum*"],
-          overrides: { echo: { timeoutMs: 99 }, fail: { results: { over: "error", pick: ["id"] } } },
+          overrides: {
+            echo: { timeoutMs: 99, results: { drop: ["**.html"] } },
+            fail: { results: { over: "error", pick: ["id"] } },
+          },
         },
       },
       gone: { command: "/does/not/exist" },
@@ -77,9 +79,7 @@ test("a running gateway explains by its rules and profiles, with lines, without 
   expect(refused.code).toBe(1);
   expect(refused.out).toContain(`effect   deny, by short at ${path}:`);
   expect(refused.out).toContain("when size(args.message) > 3: holds\n");
-  expect(refused.out).toContain(
-    "results  without **.html; JSON without spaces; over 500 tokens: kept, and a preview and a link are sent\n",
-  );
+  expect(refused.out).toContain("results  without **.html; over 500 tokens: kept, and a preview and a link are sent\n");
   expect(refused.out).toContain('listed   no: clients find it by search: tools.expose is "search"');
   const checked = await ask("preflight", "one_add", "one_fail", "--as", "ci");
   expect(checked).toMatchObject({ code: 11, out: `blocked  one_add: rule no-adding at ${rule}\nready    one_fail\n` });
@@ -110,7 +110,7 @@ test("the API explains what it is asked about, and is guarded", async () => {
     lastErrors: [],
     tokens: expect.any(Number),
   });
-  const shaping = "without **.html; JSON without spaces; over 500 tokens: kept, and a preview and a link are sent";
+  const shaping = "without **.html; over 500 tokens: kept, and a preview and a link are sent";
   const results = async (name: string) => (await ask({ name })).body["results"];
   expect([await results("one_echo"), await results("one_add")]).toEqual([shaping, shaping]);
   expect(await results("one_fail")).toBe(

@@ -82,7 +82,7 @@ describe("a client", () => {
         id: null,
         error: {
           code: -32001,
-          message: "The request did not arrive in full within 1500 ms (timeouts.receiveMs)",
+          message: "The request did not arrive in full within 1500 ms",
           data: { code: "TIMEOUT" },
         },
       });

@@ -85,15 +85,15 @@ describe("names", () => {
 });
 
 describe("policies", () => {
-  test("allow, deny, alias, description and disabling decide what is listed and what can be called", async () => {
+  test("allow, deny, alias and description decide what is listed and what can be called", async () => {
     const { tools, owner } = await listedOf({
       s: {
         tools: ["get_one", "get_two", "delete_one", "other", "q", "off"],
         entry: {
           tools: {
             allow: ["get_*", "delete_*", "q", "off"],
-            deny: ["delete_*", "get_two"],
-            overrides: { q: { alias: "query", description: "Better words" }, off: { enabled: false } },
+            deny: ["delete_*", "get_two", "off"],
+            overrides: { q: { alias: "query", description: "Better words" } },
           },
         },
       },

@@ -98,7 +98,7 @@ describe("one token", () => {
       "LimitExceeded",
     ]);
     expect(parked[3].error.message).toBe(
-      "LimitExceeded: too many calls of this token or address wait for answers to a server's questions (limits.callsAwaitingInput is 4); try again later, or raise the limit",
+      "LimitExceeded: too many calls of this token or address wait for answers to a server's questions (callsAwaitingInput is 4); try again later",
     );
     expect((await park("honest-token", "other")).result.resultType).toBe("input_required");
     // An answer gives the place back.
@@ -180,7 +180,7 @@ describe("the name of a client", () => {
     await until(async () => (await server.received("tools/call")).length === 5);
     for (let n = 0; n < 10; n++) {
       const { message } = await client.call("tools/call", echo, named(n));
-      expect(message.error.data).toMatchObject({ limit: 5, limitName: "limits.inFlightPerSession" });
+      expect(message.error.data).toMatchObject({ limit: 5, limitName: "inFlightPerSession" });
     }
     for (const { breakOff } of abort) breakOff();
   });

@@ -37,14 +37,14 @@ const slow = { name: "one_sleep", arguments: { ms: 300 } };
 export const rows: Record<string, Row> = {
   subscriptionsPerClient: {
     limits: { subscriptionsPerClient: 1 },
-    counts: { "limits.subscriptionsPerClient": 1 },
+    counts: { subscriptionsPerClient: 1 },
     async strike({ goblin }) {
       const { client } = await connectV1({ url: goblin.url });
       await client.subscribeResource({ uri: "one+text:///hello" });
       return client.subscribeResource({ uri: "one+blob:///pixel" }).then(String, (error: Error) => error.message);
     },
     message:
-      "MCP error -32010: LimitExceeded: this client holds too many subscriptions (limits.subscriptionsPerClient is 1); unsubscribe from one first, or raise the limit",
+      "MCP error -32010: LimitExceeded: this client holds too many subscriptions (subscriptionsPerClient is 1); unsubscribe from one first",
   },
   sessions: {
     limits: { sessions: 1 },
@@ -84,7 +84,7 @@ export const rows: Record<string, Row> = {
   },
   headerBytes: {
     limits: { headerBytes: 2048 },
-    counts: { "limits.headerBytes": 1 },
+    counts: { headerBytes: 1 },
     async strike({ goblin }) {
       const { socket, text, closed } = await bare(goblin.url);
       socket.write(postText("/mcp", { "x-large": "x".repeat(2048) }, "{}"));
@@ -94,37 +94,37 @@ export const rows: Record<string, Row> = {
       return JSON.parse(body!).error.message;
     },
     message:
-      "LimitExceeded: the headers of the request are too large (limits.headerBytes is 2048); send fewer or shorter ones, or raise the limit",
+      "LimitExceeded: the headers of the request are too large (headerBytes is 2048); send fewer or shorter ones",
   },
   resultBytes: {
     limits: { resultBytes: 100_000 },
-    counts: { "limits.resultBytes": 1 },
+    counts: { resultBytes: 1 },
     async strike({ goblin }) {
       const { client } = await connectV1({ url: goblin.url });
       const big = { name: "one_big", arguments: { bytes: 200_000 } };
       return client.callTool(big).then(String, (error: Error) => error.message);
     },
     message:
-      "MCP error -32010: LimitExceeded: a message of the server is too large and was dropped (limits.resultBytes is 100000); ask for less at once, or raise the limit",
+      "MCP error -32010: LimitExceeded: a message of the server is too large and was dropped (resultBytes is 100000); ask for less at once",
   },
   catalogBytes: {
     limits: { catalogBytes: 10 },
     // Once for each of its lists.
-    counts: { "limits.catalogBytes": 4 },
+    counts: { catalogBytes: 4 },
     strike: ({ goblin }) => reasonOf(goblin),
     message:
-      "degraded: tools/list: LimitExceeded: the server's lists are too large; tools/list is cut after 0 entries (limits.catalogBytes is 10); let the server list less, or raise the limit",
+      "degraded: tools/list: LimitExceeded: the server's lists are too large; tools/list is cut after 0 entries (catalogBytes is 10); let the server list less",
   },
   definitionBytes: {
     limits: { definitionBytes: 400 },
-    counts: { "limits.definitionBytes": 4 },
+    counts: { definitionBytes: 4 },
     strike: ({ goblin }) => reasonOf(goblin),
     message:
-      'degraded: tools/list: "add" and 3 more left out: it is too large (limits.definitionBytes is 400); raise the limit to have it listed',
+      'degraded: tools/list: "add" and 3 more left out: it is too large (definitionBytes is 400); let the server shorten it',
   },
   unreadBytes: {
     limits: { unreadBytes: 100_000 },
-    counts: { "limits.unreadBytes": 1 },
+    counts: { unreadBytes: 1 },
     async strike({ goblin }) {
       const lazy = await bare(goblin.url);
       lazy.socket.write("GET /sse HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n");
@@ -141,11 +141,11 @@ export const rows: Record<string, Row> = {
       // A client that does not read cannot be told; the log tells the operator.
       return goblin.logs.find(({ extra }) => extra?.["limit"] !== undefined)?.msg;
     },
-    message: "limits.unreadBytes was exceeded",
+    message: "unreadBytes was exceeded",
   },
   unsentBytes: {
     limits: { unsentBytes: 200_000 },
-    counts: { "limits.unsentBytes": 1 },
+    counts: { unsentBytes: 1 },
     servers: { deaf },
     async strike({ goblin }) {
       const raw = rawHttp(goblin.url);
@@ -157,11 +157,11 @@ export const rows: Record<string, Row> = {
         return answer.message.error;
       });
       void first.catch(() => {});
-      expect(second).toMatchObject({ code: -32010, data: { code: "LimitExceeded", limitName: "limits.unsentBytes" } });
+      expect(second).toMatchObject({ code: -32010, data: { code: "LimitExceeded", limitName: "unsentBytes" } });
       return second.message;
     },
     message:
-      /^LimitExceeded: the server does not read what it is sent, \d{6} bytes wait for it \(limits\.unsentBytes is 200000\)/,
+      /^LimitExceeded: the server does not read what it is sent, \d{6} bytes wait for it \(unsentBytes is 200000\)/,
   },
   inFlightPerServer: {
     limits: { inFlightPerServer: 1 },
@@ -175,16 +175,16 @@ export const rows: Record<string, Row> = {
   },
   queuePerServer: {
     limits: { inFlightPerServer: 1, queuePerServer: 0 },
-    counts: { "limits.inFlightPerServer": 1, "limits.queuePerServer": 1 },
+    counts: { "limits.inFlightPerServer": 1, queuePerServer: 1 },
     async strike(rig) {
       const { raw, first } = await busy(rig);
       const refused = (await raw.call("tools/call", echo)).message.error;
-      expect(refused.data).toMatchObject({ limit: 0, limitName: "limits.queuePerServer", serverId: "one" });
+      expect(refused.data).toMatchObject({ limit: 0, limitName: "queuePerServer", serverId: "one" });
       await first;
       return refused.message;
     },
     message:
-      'LimitExceeded: server "one" has 1 calls under way (limits.inFlightPerServer) and no room for more to wait (limits.queuePerServer is 0); try again later, or raise the limit',
+      'LimitExceeded: server "one" has 1 calls under way (limits.inFlightPerServer) and no room for more to wait (queuePerServer is 0); try again later',
   },
   connectionsPerServer: {
     limits: { connectionsPerServer: 1 },
@@ -200,7 +200,7 @@ export const rows: Record<string, Row> = {
   },
   inFlightPerSession: {
     limits: { inFlightPerSession: 1 },
-    counts: { "limits.inFlightPerSession": 1 },
+    counts: { inFlightPerSession: 1 },
     async strike(rig) {
       const { raw, first } = await busy(rig);
       const refused = (await raw.call("tools/call", echo)).message.error;
@@ -208,22 +208,21 @@ export const rows: Record<string, Row> = {
       return refused.message;
     },
     message:
-      "LimitExceeded: too many calls of this client are under way (limits.inFlightPerSession is 1); wait for one to be answered, or raise the limit",
+      "LimitExceeded: too many calls of this client are under way (inFlightPerSession is 1); wait for one to be answered",
   },
   batchMessages: {
     limits: { batchMessages: 2 },
-    counts: { "limits.batchMessages": 1 },
+    counts: { batchMessages: 1 },
     async strike({ goblin }) {
       const raw = rawHttp(goblin.url);
       await raw.initialize("2025-03-26");
       const batch = [1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }));
       expect((await raw.post(batch.slice(1))).json).toHaveLength(2);
       const { status, json } = await raw.post(batch);
-      expect([status, json.id, json.error.data.limitName]).toEqual([413, null, "limits.batchMessages"]);
+      expect([status, json.id, json.error.data.limitName]).toEqual([413, null, "batchMessages"]);
       return json.error.message;
     },
-    message:
-      "LimitExceeded: the batch has 3 messages (limits.batchMessages is 2); send fewer at once, or raise the limit",
+    message: "LimitExceeded: the batch has 3 messages (batchMessages is 2); send fewer at once",
   },
   callsPerSecond: {
     limits: { callsPerSecond: 0.5 },
@@ -238,7 +237,7 @@ export const rows: Record<string, Row> = {
   },
   callsAwaitingInput: {
     limits: { callsAwaitingInput: 1 },
-    counts: { "limits.callsAwaitingInput": 1 },
+    counts: { callsAwaitingInput: 1 },
     async strike({ goblin }) {
       const client = stateless(goblin.url, { capabilities: { elicitation: { form: {} } } });
       const ask = { name: "one_ask", arguments: { kind: "elicitation" } };
@@ -247,12 +246,12 @@ export const rows: Record<string, Row> = {
       return (await client.call("tools/call", ask)).message.error.message;
     },
     message:
-      "LimitExceeded: too many calls wait for answers to a server's questions (limits.callsAwaitingInput is 1); try again later, or raise the limit",
+      "LimitExceeded: too many calls wait for answers to a server's questions (callsAwaitingInput is 1); try again later",
   },
   handOvers: {
     limits: { handOvers: 1 },
     config: { cluster: { secret: SECRET, listen: "127.0.0.1:0" } },
-    counts: { "limits.handOvers": 1 },
+    counts: { handOvers: 1 },
     async strike({ goblin }) {
       const other = await startGoblin({ mcpServers: {}, cluster: { secret: SECRET, listen: "127.0.0.1:0" } });
       const { headers, initialize } = rawHttp(other.url);
@@ -264,23 +263,23 @@ export const rows: Record<string, Row> = {
       return json.error.message;
     },
     message:
-      "LimitExceeded: too many requests of this token or address are under way at other replicas (limits.handOvers is 1); wait until some are answered, or raise the limit",
+      "LimitExceeded: too many requests of this token or address are under way at other replicas (handOvers is 1); wait until some are answered",
   },
   heldCalls: {
     limits: { heldCalls: 1 },
     config: asking,
-    counts: { "limits.heldCalls": 1 },
+    counts: { heldCalls: 1 },
     strike: ({ goblin }) => heldTwice(goblin, "x"),
     message:
-      "LimitExceeded: too many calls of this token or address wait for a person's approval (limits.heldCalls is 1); wait until some are answered, or raise the limit",
+      "LimitExceeded: too many calls of this token or address wait for a person's approval (heldCalls is 1); wait until some are answered",
   },
   heldBytes: {
     limits: { heldBytes: 1500 },
     config: asking,
-    counts: { "limits.heldBytes": 1 },
+    counts: { heldBytes: 1 },
     strike: ({ goblin }) => heldTwice(goblin, "x".repeat(600)),
     message:
-      "LimitExceeded: too many calls of this token or address wait for a person's approval (limits.heldBytes is 1500); wait until some are answered, or raise the limit",
+      "LimitExceeded: too many calls of this token or address wait for a person's approval (heldBytes is 1500); wait until some are answered",
   },
 };
 

@@ -1,11 +1,12 @@
 /**
- * Every limit of the config, exceeded for real: what the client is told, and that
- * `mcpLimitsExceededTotal` counts that limit and no other. One row for each key of `limits`; a key
+ * Every limit, exceeded for real: what the client is told, and that `mcpLimitsExceededTotal` counts
+ * that limit and no other. One row for each key of `limits` and for each fixed limit; a limit
  * without a row fails the first test.
  */
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
+import { fixedLimits } from "../../src/config/fixed.ts";
 import { limitsSchema } from "../../src/config/schema/limits.ts";
 import { bare, postText } from "../fixtures/bare.ts";
 import { startGoblin } from "../fixtures/goblin.ts";
@@ -27,17 +28,21 @@ async function start(
   return { server, goblin: await startGoblin({ mcpServers, limits, ...config }) };
 }
 
-test("every limit of the config has a series from the start, and a row here and in the docs", async () => {
+test("every limit has a series from the start, and a row here and in the docs", async () => {
   const { goblin } = await start({});
-  const none = Object.fromEntries(Object.keys(rows).map((limit) => [`limits.${limit}`, 0]));
+  const none = Object.fromEntries(
+    Object.keys(rows).map((limit) => [limit in limitsSchema.shape ? `limits.${limit}` : limit, 0]),
+  );
   expect(await counted(goblin)).toEqual(none);
-  expect(Object.keys(limitsSchema.shape).sort()).toEqual(Object.keys(rows).sort());
+  const names = [...Object.keys(limitsSchema.shape), ...Object.keys(fixedLimits)];
+  expect(names.sort()).toEqual(Object.keys(rows).sort());
   const docs = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
-  const listed = [...docs.matchAll(/^\| `limits\.(\w+)` *\|/gm)].map(([, limit]) => limit);
-  expect(listed.sort()).toEqual(Object.keys(rows).sort());
+  const section = docs.slice(docs.indexOf("\n## Limits\n")).split("\n## ", 2).join("");
+  const listed = [...section.matchAll(/^\| `([\w.]+)` *\|/gm)].map(([, limit]) => limit);
+  expect(listed.sort()).toEqual(Object.keys(none).sort());
 });
 
-test.each(Object.entries(rows))("limits.%s", async (_, { limits, counts, strike, message, ...more }) => {
+test.each(Object.entries(rows))("%s", async (_, { limits, counts, strike, message, ...more }) => {
   const rig = await start(limits, more);
   const told = await strike(rig);
   if (message instanceof RegExp) expect(told).toMatch(message);
@@ -105,8 +110,8 @@ describe("limits that can be exceeded in several ways", () => {
       const raw = rawHttp(goblin.url);
       await raw.initialize();
       const { message } = await raw.call("tools/call", { name: "one_big", arguments: { bytes: 200_000 } });
-      expect(message.error.data).toMatchObject({ limit: 100_000, limitName: "limits.resultBytes" });
-      expect((await counted(goblin))["limits.resultBytes"]).toBe(1);
+      expect(message.error.data).toMatchObject({ limit: 100_000, limitName: "resultBytes" });
+      expect((await counted(goblin))["resultBytes"]).toBe(1);
       const small = await raw.call("tools/call", { name: "one_big", arguments: { bytes: 1000 } });
       expect(small.message.result.content[0].text).toHaveLength(1000);
     }
@@ -123,7 +128,7 @@ describe("limits that can be exceeded in several ways", () => {
     const headers = { ...mirrored, accept: "application/json, text/event-stream" };
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
     lazy.socket.write(postText("/mcp", headers, body));
-    await until(async () => (await counted(goblin))["limits.unreadBytes"] === 1);
+    await until(async () => (await counted(goblin))["unreadBytes"] === 1);
     lazy.socket.resume();
     await until(lazy.closed);
     expect(lazy.text()).not.toContain('"id":1');
@@ -132,7 +137,7 @@ describe("limits that can be exceeded in several ways", () => {
     const { closed } = goblin.gateway.stdio({ input, output });
     for (let id = 1; id <= 8; id++) input.write(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
     await closed;
-    expect((await counted(goblin))["limits.unreadBytes"]).toBe(2);
+    expect((await counted(goblin))["unreadBytes"]).toBe(2);
   });
 });
 

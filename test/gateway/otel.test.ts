@@ -22,10 +22,13 @@ describe.each(["legacy", "modern"] as const)("a %s server", (era) => {
   test("a call is one trace: client, gateway, server", async () => {
     const collector = await startCollector();
     const server = await startScripted({ name: "one", era, transport: era === "modern" ? "http" : "stdio" });
-    const { gateway, url } = await startGoblin({
-      mcpServers: { one: server.entry },
-      otel: { endpoint: collector.url, headers: { "x-team": "goblins" } },
-    });
+    const { gateway, url } = await startGoblin(
+      {
+        mcpServers: { one: server.entry },
+        otel: { endpoint: collector.url },
+      },
+      { env: { OTEL_EXPORTER_OTLP_HEADERS: "x-team=goblins" } },
+    );
     await callTool(
       url,
       { name: "one_add", arguments: { a: 1, b: 2 }, _meta: { traceparent: PARENT } },

@@ -101,7 +101,7 @@ describe("a server that asks for roots at its start", () => {
 
   test("over stdio, its only client is greeted before it answers, and lists when it has", async () => {
     const patient = { ...asking, args: [...asking.args, "--patient"] };
-    const { configFile } = await serveHome({ mcpServers: { a: patient }, lists: { waitMs: 600_000 } });
+    const { configFile } = await serveHome({ mcpServers: { a: patient } });
     const args = [BIN, "stdio", "--config", configFile];
     const { client } = await connectV1({ command: process.execPath, args, roots: home("ada") });
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("a_roots");

@@ -139,7 +139,7 @@ test("a program that hangs, floods, fails, is missing or says nothing concerns i
     ["hang", "flood", "fail", "mute", "missing", "op"].map((id) => [id, reasonOf(id)]),
   );
   expect(reasons).toEqual({
-    hang: "env.SECRET: ${cmd:…}: hang did not end within 1500 ms (timeouts.secretMs)",
+    hang: "env.SECRET: ${cmd:…}: hang did not end within 1500 ms",
     flood: "env.SECRET: ${cmd:…}: flood printed more than 65536 bytes",
     fail: "env.SECRET: ${cmd:…}: fail exited with code 3",
     mute: "env.SECRET: ${cmd:…}: mute printed nothing",

@@ -49,7 +49,7 @@ test("a client without a session that reads nothing gets no more large answers; 
   }
   const params = { name: "one_big", arguments: { bytes: MB } };
   const call = async (token: string) => (await stateless(goblin.url, { token }).call("tools/call", params)).message;
-  await until(async () => (await call(tokens[0]!)).error?.data.limitName === "limits.unreadBytes");
+  await until(async () => (await call(tokens[0]!)).error?.data.limitName === "unreadBytes");
   expect((await call(tokens[1]!)).result.content[0].text.length).toBe(MB);
 });
 
@@ -148,6 +148,6 @@ test("what one client sends to a program that does not read does not close the p
   // As often as would close a server that fails; some of the first may fit.
   for (let n = 0; n < 12; n++) void call().catch(({ message }: Error) => refusals.push(message));
   await until(() => refusals.length >= 8, { what: "refusals" });
-  for (const message of refusals) expect(message).toContain("limits.unsentBytes is 200000");
+  for (const message of refusals) expect(message).toContain("unsentBytes is 200000");
   expect(goblin.gateway.servers.status("deaf")?.state).toBe("ready");
 });

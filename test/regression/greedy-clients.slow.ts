@@ -97,11 +97,11 @@ test.runIf(onLinux)("answers that nobody reads are bounded for a session", async
     // One after the other, or the answers wait for each other in the server.
     await until(async () => (await calls(served)) >= id);
   }
-  expect(await counted(served, 'mcpLimitsExceededTotal{limit="limits.unreadBytes"}')).toBeGreaterThan(10);
+  expect(await counted(served, 'mcpLimitsExceededTotal{limit="unreadBytes"}')).toBeGreaterThan(10);
   expect(residentBytes(served) - before).toBeLessThan(350 * MB);
   const { message } = await raw.call("tools/call", { name: "one_big", arguments: { bytes: MB } });
   expect(message.error.message).toBe(
-    "LimitExceeded: this client has too much unread data (limits.unreadBytes is 67108864); read the earlier answers first, or raise the limit",
+    "LimitExceeded: this client has too much unread data (unreadBytes is 67108864); read the earlier answers first",
   );
   const small = await raw.call("tools/call", { name: "one_echo", arguments: { text: "small" } });
   expect(small.message.result.structuredContent).toEqual({ text: "small" });
@@ -123,7 +123,7 @@ test("a batch of thousands is refused at once, and the gateway goes on", async (
   await raw.initialize("2025-03-26");
   const batch = Array.from({ length: 20_000 }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/list" }));
   const { status, json } = await raw.post(batch);
-  expect([status, json.error.data]).toMatchObject([413, { limit: 100, limitName: "limits.batchMessages" }]);
+  expect([status, json.error.data]).toMatchObject([413, { limit: 100, limitName: "batchMessages" }]);
   const { json: answers } = await raw.post(batch.slice(0, 100));
   expect(answers).toHaveLength(100);
   expect(answers[99].result.tools.length).toBeGreaterThan(5);
@@ -145,6 +145,6 @@ test("the messages of a batch are calls of their session, and its answers have a
   expect(json.map(({ id }: { id: number }) => id)).toEqual([0, 1, 2, 3, 4, 5]);
   const limitOf = (message: { error?: { data: { limitName: string } } }) => message.error?.data.limitName;
   const refused = json.map(limitOf);
-  expect(refused.slice(3)).toEqual(Array(3).fill("limits.inFlightPerSession"));
-  expect(refused.slice(0, 3).toSorted()).toEqual(["limits.unreadBytes", undefined, undefined]);
+  expect(refused.slice(3)).toEqual(Array(3).fill("inFlightPerSession"));
+  expect(refused.slice(0, 3).toSorted()).toEqual(["unreadBytes", undefined, undefined]);
 });

@@ -19,7 +19,6 @@ export function createCatalog(config: LiveConfig): Catalog {
 
 function settingsOf({
   names,
-  prompts,
   resources,
   lists,
   tools,
@@ -34,7 +33,6 @@ function settingsOf({
     maxNameLength: names.maxLength,
     repeatPrefix: names.repeatPrefix,
     uris: resources.uris,
-    validatePrompts: prompts.validate,
     pageSize: lists.pageSize,
     order: lists.order,
     local: metaDefinitions(metaTools.enabled ?? [...SEARCH_TOOLS, ...reader]),

@@ -59,7 +59,7 @@ function collect(options: ProgramOptions): Promise<Outcome> {
       child.stderr?.destroy();
       resolve({ output: Buffer.concat(chunks), ...(problem !== undefined && { problem }) });
     };
-    const timer = setTimeout(() => finish(`did not end within ${timeoutMs} ms (timeouts.secretMs)`), timeoutMs);
+    const timer = setTimeout(() => finish(`did not end within ${timeoutMs} ms`), timeoutMs);
     if (child.pid !== undefined) endWithProcess(child.pid);
     child.stdout?.on("data", (chunk: Buffer) => {
       size += chunk.length;

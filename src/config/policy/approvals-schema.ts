@@ -30,11 +30,5 @@ export const approvalsSchema = z.strictObject({
     })
     .optional()
     .describe("Told of each call that waits, and how that ended. Default: nobody is told."),
-  progressMs: positiveMs
-    .min(100)
-    .default(10_000)
-    .describe(
-      "How often a client that waits is told so, if it asked for progress. It keeps its own timeout from running out.",
-    ),
 });
 export type ApprovalsConfig = z.output<typeof approvalsSchema>;

@@ -266,9 +266,9 @@ function normaliseTools({ entry, path }: Fields, { report, results }: NormaliseC
   }
   // No prototype, so that a lookup of a tool named "constructor" finds nothing.
   const overrides = Object.create(null) as Record<string, ToolOverride>;
-  const rules = results && rulesFrom(results, entry.results);
+  const rules = results && rulesFrom(results);
   for (const [name, { results: own, ...override }] of Object.entries(entry.tools.overrides)) {
-    const ofTool = own && results ? rulesFrom(results, entry.results, own) : rules;
+    const ofTool = own && results ? rulesFrom(results, own) : rules;
     overrides[name] = { ...override, ...(ofTool && { results: ofTool }) };
   }
   return { allow, deny: [...deny, ...entry.disabledTools], overrides, ...(rules && { results: rules }) };

@@ -13,6 +13,7 @@ import { withTokensMeant } from "../../policy/who.ts";
 import { configFolder } from "../dialects/dialects.ts";
 import { foreignKey } from "../dialects/foreign-keys.ts";
 import { translate } from "../dialects/translate.ts";
+import { withFixed } from "../fixed.ts";
 import type { Probe } from "../likely-failures.ts";
 import { isLocalOnly } from "../local-only.ts";
 import { reportPolicy } from "../policy/report.ts";
@@ -30,6 +31,7 @@ import { parseSyntax, propertiesOf, readValue } from "./document.ts";
 import { type NormaliseContext, resolvePath } from "./normalise.ts";
 import { otherSyntax } from "./other-syntax.ts";
 import { checkProfiles } from "./profiles.ts";
+import { reportRemoved } from "./removed-keys.ts";
 import { isSecretPlace, type SecretPlace } from "./secret-texts.ts";
 import { checkIds, isInEntry, readServers } from "./servers.ts";
 import { ForeignKeys } from "./skip-foreign.ts";
@@ -90,7 +92,7 @@ export function parseConfig(source: string, options: ParseOptions): ParsedConfig
   const keys = propertiesOf(root).map(([key]) => key);
   const foreign = new ForeignKeys(dialect, keys, report);
   const value = readValue(root, report, {
-    skip: (path) => foreign.skips(path),
+    skip: (path) => reportRemoved(path, report) || foreign.skips(path),
     text: (given, path) => {
       if (options.found && path[0] === "gateway") return unsubstituted(given, path, report);
       const own = isInEntry(path) ? (dialect?.variables?.(given) ?? given) : given;
@@ -223,9 +225,9 @@ function isUnused(root: Node, path: KeyPath, variables: Variables): boolean {
 }
 
 function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: NormaliseContext): Config {
-  const { gateway, profiles, clients, oauth, tools, metaTools, names, prompts, resources, policy, lists } = file;
-  const { approvals, lock, results, masking } = file;
-  const { limits, timeouts, backends, calls, record, log, otel, cluster, registry } = file;
+  const { gateway, profiles, clients, oauth, metaTools, names, resources, policy } = file;
+  const { lock, masking, record, otel, cluster, registry } = file;
+  const log = withFixed("log", file);
   const audit = log.audit === undefined ? {} : { audit: resolvePath(log.audit, context) };
   const recordings = record?.dir === undefined ? {} : { dir: resolvePath(record.dir, context) };
   const locked = lock.file === undefined ? {} : { file: resolvePath(lock.file, context) };
@@ -243,21 +245,23 @@ function assemble(file: ConfigFile, servers: readonly ServerConfig[], context: N
     profiles,
     clients,
     oauth,
-    tools,
+    tools: withFixed("tools", file),
     metaTools,
     names,
-    prompts,
     resources,
     policy: { ...policy, rules },
-    approvals: { ...approvals, trustClients: withTokensMeant(approvals.trustClients, tokens) },
+    approvals: {
+      ...withFixed("approvals", file),
+      trustClients: withTokensMeant(file.approvals.trustClients, tokens),
+    },
     lock: { ...lock, ...locked },
-    results,
+    results: withFixed("results", file),
     masking,
-    lists,
-    limits,
-    timeouts,
-    backends,
-    calls,
+    lists: withFixed("lists", file),
+    limits: withFixed("limits", file),
+    timeouts: withFixed("timeouts", file),
+    backends: withFixed("backends", file),
+    calls: withFixed("calls", file),
     record: record && { ...record, ...recordings },
     log: { ...log, ...audit },
     otel,

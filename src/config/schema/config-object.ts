@@ -73,8 +73,6 @@ export interface ConfigObject {
   readonly metaTools?: MetaToolsSettings | undefined;
   /** The names of tools and prompts. */
   readonly names?: NamesSettings | undefined;
-  /** How prompts are checked. */
-  readonly prompts?: PromptsSettings | undefined;
   /** How resources are shown to clients. */
   readonly resources?: ResourcesSettings | undefined;
   /** Who may use what ([policy](policy.md)). */
@@ -118,8 +116,6 @@ export interface ServerObject {
    * How to reach the server. Default: stdio for a command; for a url, http with a fallback to sse.
    */
   readonly type?: "stdio" | "http" | "streamable-http" | "streamableHttp" | "sse" | undefined;
-  /** Cline's name for type. */
-  readonly transportType?: "stdio" | "http" | "streamable-http" | "streamableHttp" | "sse" | undefined;
   /** The program to start. ./x is relative to the config's folder; ~ is the home folder. */
   readonly command?: string | undefined;
   /** The program's arguments. A leading ~ is the home folder. */
@@ -138,8 +134,6 @@ export interface ServerObject {
   readonly cwd?: string | undefined;
   /** The address of a remote server. */
   readonly url?: string | undefined;
-  /** Windsurf's name for url. */
-  readonly serverUrl?: string | undefined;
   /** HTTP headers for a remote server. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
@@ -184,10 +178,6 @@ export interface ServerObject {
       /** Its secret. */
       readonly clientSecret?: string | undefined;
     } | undefined;
-    /** Cursor's name for clientId. */
-    readonly CLIENT_ID?: string | undefined;
-    /** Cursor's name for clientSecret. */
-    readonly CLIENT_SECRET?: string | undefined;
     /** The scopes to ask for. Default: those that the server names. */
     readonly scopes?: readonly string[] | undefined;
     /**
@@ -206,8 +196,6 @@ export interface ServerObject {
   } | undefined;
   /** false: the server is neither started nor listed. Default true. */
   readonly enabled?: boolean | undefined;
-  /** Cline's opposite of enabled. */
-  readonly disabled?: boolean | undefined;
   /**
    * The text before its names. Names that begin with it belong to this server alone. Default: the
    * id and "_". "" exposes the original names.
@@ -246,48 +234,21 @@ export interface ServerObject {
       readonly description?: string | undefined;
       /** Replaces timeouts.callMs for this tool. */
       readonly timeoutMs?: number | undefined;
-      /** false hides the tool and rejects calls to it. Default true. */
-      readonly enabled?: boolean | undefined;
       /**
-       * What becomes of its results; see [results](results.md). Replaces the server's, key by key.
+       * What becomes of its results; see [results](results.md). Replaces the section results, key
+       * by key.
        */
       readonly results?: {
         /** Replaces results.over. */
         readonly over?: "pass" | "spill" | "cut" | "error" | undefined;
         /** Replaces results.maxTokens. */
         readonly maxTokens?: number | undefined;
-        /** Replaces results.preview. */
-        readonly preview?: number | undefined;
         /** The fields of JSON results that are kept, such as "items[].{id,title}"; [] keeps all. */
         readonly pick?: readonly string[] | undefined;
         /** The fields of JSON results that are left out, such as "**.html". */
         readonly drop?: readonly string[] | undefined;
-        /** Replaces results.compact. */
-        readonly compact?: boolean | undefined;
-        /** Replaces results.dedupe. */
-        readonly dedupe?: boolean | undefined;
       } | undefined;
     }>> | undefined;
-  } | undefined;
-  /**
-   * What becomes of its tools' results; see [results](results.md). Replaces the section results,
-   * key by key.
-   */
-  readonly results?: {
-    /** Replaces results.over. */
-    readonly over?: "pass" | "spill" | "cut" | "error" | undefined;
-    /** Replaces results.maxTokens. */
-    readonly maxTokens?: number | undefined;
-    /** Replaces results.preview. */
-    readonly preview?: number | undefined;
-    /** The fields of JSON results that are kept, such as "items[].{id,title}"; [] keeps all. */
-    readonly pick?: readonly string[] | undefined;
-    /** The fields of JSON results that are left out, such as "**.html". */
-    readonly drop?: readonly string[] | undefined;
-    /** Replaces results.compact. */
-    readonly compact?: boolean | undefined;
-    /** Replaces results.dedupe. */
-    readonly dedupe?: boolean | undefined;
   } | undefined;
   /**
    * Where keys and tokens are masked; see [masking](masking.md). Replaces the section masking, key
@@ -299,8 +260,6 @@ export interface ServerObject {
     /** Replaces masking.results. */
     readonly results?: boolean | undefined;
   } | undefined;
-  /** Windsurf's and Roo's name for tools.deny. */
-  readonly disabledTools?: readonly string[] | undefined;
 }
 
 /** Where the gateway listens and who may connect. */
@@ -458,15 +417,10 @@ export interface OauthSettings {
 export interface ToolsSettings {
   /**
    * What tools/list shows: "all" tools; only the meta tools ("search"); or "auto", which decides
-   * for each client, by what is known of it and by budgetTokens ([meta
-   * tools](meta-tools.md#which-tools-are-listed)). Default "all".
+   * for each client, by what is known of it and by whether all definitions fit into 20,000 tokens
+   * ([meta tools](meta-tools.md#which-tools-are-listed)). Default "all".
    */
   readonly expose?: "all" | "search" | "auto" | undefined;
-  /**
-   * With "auto": if the definitions of all tools take more tokens than this, only the meta tools
-   * are listed, except for clients that search their tools themselves. Default 20000.
-   */
-  readonly budgetTokens?: number | undefined;
 }
 
 /** The gateway's own tools. */
@@ -488,15 +442,6 @@ export interface NamesSettings {
    * git_status. Calls may use either name. Default true.
    */
   readonly repeatPrefix?: boolean | undefined;
-}
-
-/** How prompts are checked. */
-export interface PromptsSettings {
-  /**
-   * Whether a prompt is refused if a required argument is missing. false leaves that to its server.
-   * Default true.
-   */
-  readonly validate?: boolean | undefined;
 }
 
 /** How resources are shown to clients. */
@@ -600,18 +545,13 @@ export interface ApprovalsSettings {
     /** Signs each message. */
     readonly secret: string;
   } | undefined;
-  /**
-   * How often a client that waits is told so, if it asked for progress. It keeps its own timeout
-   * from running out. Default 10000.
-   */
-  readonly progressMs?: number | undefined;
 }
 
 /** What servers may change without approval ([lock](lock.md)). */
 export interface LockSettings {
   /**
    * "warn" compares what servers list with goblin.lock and reports every difference; "enforce" also
-   * does what lock.on says. Default "off".
+   * keeps changes from clients, as lock.strictness says. Default "off".
    */
   readonly mode?: "off" | "warn" | "enforce" | undefined;
   /**
@@ -620,33 +560,11 @@ export interface LockSettings {
    */
   readonly file?: string | undefined;
   /**
-   * With "enforce", what each class of difference does: "pass" lists the new form, "pin" lists the
-   * approved form and hides what has none, "hold" also hides entries whose approved form is no
-   * longer true.
+   * With "enforce", which changes wait for an approval ([lock](lock.md#strictness)). "default": new
+   * tools, wider ones and new texts. "strict": also tools and parameters that are gone. "relaxed":
+   * new and wider tools, and texts that look like an attack. Default "default".
    */
-  readonly on?: {
-    /**
-     * Nothing new to read: another order of names, another version of the package. Default "pass".
-     */
-    readonly cosmetic?: "pass" | "pin" | "hold" | undefined;
-    /**
-     * Texts that models or people read, and demands on values: a description, a title, an enum, a
-     * required parameter. Default "pin".
-     */
-    readonly wording?: "pass" | "pin" | "hold" | undefined;
-    /**
-     * Something is left out, and nothing else differs: a tool or a parameter is gone. Default
-     * "pass".
-     */
-    readonly narrowing?: "pass" | "pin" | "hold" | undefined;
-    /**
-     * More is possible, or the change is of a kind that Goblin does not compare: a new tool or
-     * parameter, a wider type, another hint, another package. Default "hold".
-     */
-    readonly widening?: "pass" | "pin" | "hold" | undefined;
-    /** The scanner found an attack in the new text. Default "hold". */
-    readonly suspicious?: "pass" | "pin" | "hold" | undefined;
-  } | undefined;
+  readonly strictness?: "strict" | "default" | "relaxed" | undefined;
 }
 
 /** What becomes of tools' results ([results](results.md)). */
@@ -659,24 +577,6 @@ export interface ResultsSettings {
   readonly over?: "pass" | "spill" | "cut" | "error" | undefined;
   /** The longest result, in estimated tokens of its text. Default 20000. */
   readonly maxTokens?: number | undefined;
-  /** How much of a kept result is shown, in estimated tokens. Default 800. */
-  readonly preview?: number | undefined;
-  /** Whether JSON in results is sent without spaces between its tokens. Default false. */
-  readonly compact?: boolean | undefined;
-  /** Whether text is left out of results that repeats their structured content. Default false. */
-  readonly dedupe?: boolean | undefined;
-  /** How long a result is kept. Default 3600000. */
-  readonly ttlMs?: number | undefined;
-  /**
-   * Kept results in memory, of all clients together; further ones go to files in the state folder.
-   * Default 16777216.
-   */
-  readonly memoryBytes?: number | undefined;
-  /**
-   * Kept results of all clients together, in memory and files. One account may hold half of what
-   * the others leave; its own oldest results go first. Default 1073741824.
-   */
-  readonly keptBytes?: number | undefined;
 }
 
 /** Where keys and tokens are masked ([masking](masking.md)). */
@@ -691,18 +591,6 @@ export interface MaskingSettings {
 
 /** How lists are made and served ([lists](lists.md)). */
 export interface ListsSettings {
-  /** Entries per page of a list. Default 1000. */
-  readonly pageSize?: number | undefined;
-  /**
-   * How long the handshake and lists wait for a server whose lists are not known yet, from its
-   * start. Clients that are known to follow list changes wait at most a second. Default 8000.
-   */
-  readonly waitMs?: number | undefined;
-  /**
-   * How often the lists of servers that do not announce changes are fetched again; 0 means never.
-   * Default 300000.
-   */
-  readonly refreshMs?: number | undefined;
   /**
    * "sorted" by name, or "server": by server, in the order of the config, each in its own order.
    * Default "sorted".
@@ -712,11 +600,6 @@ export interface ListsSettings {
 
 /** Limits on what clients and servers may use. */
 export interface LimitsSettings {
-  /**
-   * Resource subscriptions per client. The streams of one account without a session hold at most
-   * ten times as many together. Default 100.
-   */
-  readonly subscriptionsPerClient?: number | undefined;
   /**
    * Open sessions, plus open streams of clients without a session. One account may hold half of
    * what the others leave. Default 10000.
@@ -729,91 +612,27 @@ export interface LimitsSettings {
    * much under way. Default 4194304.
    */
   readonly bodyBytes?: number | undefined;
-  /** The largest accepted total of a request's headers. Default 16384. */
-  readonly headerBytes?: number | undefined;
-  /**
-   * The largest accepted answer of a server. Its unfinished answers together may take four times as
-   * much. Default 67108864.
-   */
-  readonly resultBytes?: number | undefined;
-  /** The total size of one server's lists; entries beyond it are dropped. Default 16777216. */
-  readonly catalogBytes?: number | undefined;
-  /**
-   * The largest accepted tool, prompt, resource or template in a server's list; larger ones are
-   * dropped. Default 1048576.
-   */
-  readonly definitionBytes?: number | undefined;
-  /**
-   * Approximate unread bytes per session, or account for clients without a session, over all
-   * streams and answers. Beyond it, or beyond 4096 unread messages on one stream, the stream is
-   * closed and further large answers are rejected. It also limits the answers to one batch
-   * together. A client that reads nothing of a large answer or a full stream for a minute is
-   * disconnected. Default 67108864.
-   */
-  readonly unreadBytes?: number | undefined;
-  /**
-   * Approximate bytes that may wait for a program to read its stdin, and bytes of large requests
-   * that an HTTP server has not begun to answer; beyond it, calls are rejected. Default 33554432.
-   */
-  readonly unsentBytes?: number | undefined;
   /**
    * Concurrent calls per server; further calls are queued, and accounts take turns. One account may
    * hold half of what the others leave. Default 256.
    */
   readonly inFlightPerServer?: number | undefined;
   /**
-   * Queued calls per server; further calls are rejected. One account may hold half of what the
-   * others leave. Default 1024.
-   */
-  readonly queuePerServer?: number | undefined;
-  /**
    * Connections (for a stdio server, processes) per server with share "session". A call that needs
    * one more is rejected. One account may hold half of what the others leave. Default 100.
    */
   readonly connectionsPerServer?: number | undefined;
-  /** Concurrent calls per session; per account for clients without a session. Default 256. */
-  readonly inFlightPerSession?: number | undefined;
-  /** Messages per JSON-RPC batch. Default 100. */
-  readonly batchMessages?: number | undefined;
   /**
    * Calls per second and session, or account for clients without a session; 0 means no limit.
    * Default 0.
    */
   readonly callsPerSecond?: number | undefined;
-  /**
-   * Calls of clients without a session that may wait for answers to a server's questions. One
-   * account may hold half of what the others leave. Default 10000.
-   */
-  readonly callsAwaitingInput?: number | undefined;
-  /**
-   * Requests and streams under way for sessions that other replicas hold; further ones are
-   * rejected. One account may hold half of what the others leave. Default 20000.
-   */
-  readonly handOvers?: number | undefined;
-  /**
-   * Calls that may wait for a person's approval; further ones are rejected. Of tasks that were such
-   * calls, as many are kept again. One account may hold half of what the others leave. Default
-   * 2000.
-   */
-  readonly heldCalls?: number | undefined;
-  /**
-   * The size of these calls together; beyond it, further ones are rejected. Results of tasks may
-   * take as much again. One account may hold half of what the others leave. Default 33554432.
-   */
-  readonly heldBytes?: number | undefined;
 }
 
 /** Timeouts, in milliseconds. */
 export interface TimeoutsSettings {
   /** To reach a server, or start one again, and complete its handshake. Default 30000. */
   readonly connectMs?: number | undefined;
-  /**
-   * For the first start of a program, which may install something, and for every start of a package
-   * runner (npx, uvx, docker run and the like). Not less than connectMs. Default 300000.
-   */
-  readonly startMs?: number | undefined;
-  /** For a program that supplies a secret: ${cmd:…}, or 1Password's op. Default 30000. */
-  readonly secretMs?: number | undefined;
   /**
    * For one call. Progress from the server restarts it; it is paused while the server waits for an
    * answer from the client. Default 60000.
@@ -824,19 +643,12 @@ export interface TimeoutsSettings {
    * takes precedence. Default 600000.
    */
   readonly maxCallMs?: number | undefined;
-  /**
-   * For a client's request to arrive completely; a slower one is cut off. Also for a session to
-   * start on an HTTP+SSE stream. Default 60000.
-   */
-  readonly receiveMs?: number | undefined;
   /** For running calls to finish when the gateway shuts down. Default 10000. */
   readonly drainMs?: number | undefined;
 }
 
 /** How Goblin treats failing servers. */
 export interface BackendsSettings {
-  /** How long the tools of a failed server stay listed while Goblin reconnects. Default 300000. */
-  readonly graceMs?: number | undefined;
   /** What programs get of Goblin's environment; see inheritEnv of a server's entry. */
   readonly inheritEnv?: boolean | readonly string[] | undefined;
 }
@@ -848,11 +660,6 @@ export interface CallsSettings {
    * keeps none. Default 500.
    */
   readonly keep?: number | undefined;
-  /**
-   * The approximate size of the kept calls together. Arguments or answers above an eighth of it are
-   * not kept. Default 8388608.
-   */
-  readonly keepBytes?: number | undefined;
 }
 
 /**
@@ -888,13 +695,6 @@ export interface LogSettings {
   readonly audit?: string | undefined;
   /** Whether audit lines contain the arguments of calls. Default false. */
   readonly auditArguments?: boolean | undefined;
-  /**
-   * The size at which the audit file is renamed to <file>.1 and a new one is started; 0 means
-   * never. Default 104857600.
-   */
-  readonly auditMaxBytes?: number | undefined;
-  /** The number of renamed audit files to keep; <file>.1 is the newest. Default 5. */
-  readonly auditKeep?: number | undefined;
 }
 
 /** Traces and metrics for OpenTelemetry ([metrics](metrics.md#opentelemetry)). */
@@ -904,11 +704,6 @@ export interface OtelSettings {
    * $OTEL_EXPORTER_OTLP_ENDPOINT; without either, nothing is measured or sent.
    */
   readonly endpoint?: string | undefined;
-  /**
-   * Headers for the collector, in addition to those in $OTEL_EXPORTER_OTLP_HEADERS and its forms
-   * for traces and metrics.
-   */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * The share of calls that are traced. A client's own decision in its trace context comes first.
    * Default 1.

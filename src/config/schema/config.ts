@@ -4,12 +4,13 @@
  *
  * `configFileSchema` describes the file as written, after substitution; `Config` is what the
  * gateway runs on: the servers in file order, in one spelling, and every other section with all its
- * defaults.
+ * defaults and its fixed values.
  */
 
 import "../zod-config.ts";
 import * as z from "zod";
 import { type ClusterConfig, clusterSchema } from "../cluster/schema.ts";
+import type { Fixed } from "../fixed.ts";
 import { type ApprovalsConfig, approvalsSchema } from "../policy/approvals-schema.ts";
 import { type PolicyConfig, policySchema } from "../policy/schema.ts";
 import { type MaskingConfig, maskingSchema } from "../traffic/masking.ts";
@@ -26,8 +27,6 @@ import {
   metaToolsSchema,
   type NamesConfig,
   namesSchema,
-  type PromptsConfig,
-  promptsSchema,
   type ResourcesConfig,
   resourcesSchema,
   type ToolsConfig,
@@ -71,7 +70,6 @@ export const configFileSchema = z.strictObject({
   clients: clientsSchema,
   metaTools: metaToolsSchema.prefault({}).describe("The gateway's own tools."),
   names: namesSchema.prefault({}).describe("The names of tools and prompts."),
-  prompts: promptsSchema.prefault({}).describe("How prompts are checked."),
   resources: resourcesSchema.prefault({}).describe("How resources are shown to clients."),
   policy: policySchema.prefault({}).describe("Who may use what ([policy](policy.md))."),
   approvals: approvalsSchema
@@ -102,24 +100,23 @@ export interface Config {
   readonly profiles: ProfilesConfig;
   readonly clients: ClientsConfig;
   readonly oauth: OAuthConfig;
-  readonly tools: ToolsConfig;
+  readonly tools: ToolsConfig & Fixed["tools"];
   readonly metaTools: MetaToolsConfig;
   readonly names: NamesConfig;
-  readonly prompts: PromptsConfig;
   readonly resources: ResourcesConfig;
   readonly policy: PolicyConfig;
-  readonly approvals: ApprovalsConfig;
+  readonly approvals: ApprovalsConfig & Fixed["approvals"];
   readonly lock: LockConfig;
-  readonly results: ResultsConfig;
+  readonly results: ResultsConfig & Fixed["results"];
   readonly masking: MaskingConfig;
-  readonly lists: ListsConfig;
-  readonly limits: LimitsConfig;
-  readonly timeouts: TimeoutsConfig;
-  readonly backends: BackendsConfig;
-  readonly calls: CallsConfig;
+  readonly lists: ListsConfig & Fixed["lists"];
+  readonly limits: LimitsConfig & Fixed["limits"];
+  readonly timeouts: TimeoutsConfig & Fixed["timeouts"];
+  readonly backends: BackendsConfig & Fixed["backends"];
+  readonly calls: CallsConfig & Fixed["calls"];
   /** Undefined: nothing is recorded unless somebody asks for it. */
   readonly record: RecordConfig | undefined;
-  readonly log: LogConfig;
+  readonly log: LogConfig & Fixed["log"];
   readonly otel: OtelConfig;
   readonly cluster: ClusterConfig;
   readonly registry: RegistryConfig;

@@ -34,14 +34,14 @@ type JsonSchema = {
 
 const variable: JsonSchema = { type: "string", pattern: "\\$\\{", description: "A text with ${env:NAME} in it." };
 
-/** Goblin's own keys alone. */
+/** Goblin's own keys alone, without other programs' names for them. */
 export function ownKeys(): Section {
   // The schema is an object with properties; zod types it as plain JSON.
-  return generated() as unknown as Section;
+  return generated({ hasForeign: false }) as unknown as Section;
 }
 
 export function configJsonSchema(): Record<string, unknown> {
-  const { $schema, ...schema } = generated();
+  const { $schema, ...schema } = generated({ hasForeign: true });
   const { file, server } = acceptedForeignKeys();
   const { properties } = schema as { properties: Record<string, JsonSchema & { additionalProperties?: object }> };
   for (const section of ["mcpServers", "servers"]) {
@@ -59,10 +59,19 @@ export function configJsonSchema(): Record<string, unknown> {
   };
 }
 
-function generated(): Record<string, unknown> {
+function generated({ hasForeign }: { readonly hasForeign: boolean }): Record<string, unknown> {
   const { "~standard": _standard, ...schema } = z.toJSONSchema(configFileSchema, {
     io: "input",
     target: "draft-7",
+    override: ({ jsonSchema }) => {
+      if (!jsonSchema.properties) return;
+      for (const [key, value] of Object.entries(jsonSchema.properties)) {
+        const { isForeign, ...property } = value as Record<string, unknown>;
+        if (isForeign !== true) continue;
+        if (hasForeign) jsonSchema.properties[key] = property;
+        else delete jsonSchema.properties[key];
+      }
+    },
   }) as Record<string, unknown>;
   return schema;
 }

@@ -1,18 +1,13 @@
 /** The config's sections about what clients see: tools, names, prompts, resources and lists. */
 import * as z from "zod";
-import { countFromOne, msOrZero } from "./limits.ts";
+import { countFromOne } from "./limits.ts";
 
 export const toolsSchema = z.strictObject({
   expose: z
     .enum(["all", "search", "auto"])
     .default("all")
     .describe(
-      'What tools/list shows: "all" tools; only the meta tools ("search"); or "auto", which decides for each client, by what is known of it and by budgetTokens ([meta tools](meta-tools.md#which-tools-are-listed)).',
-    ),
-  budgetTokens: countFromOne
-    .default(20_000)
-    .describe(
-      'With "auto": if the definitions of all tools take more tokens than this, only the meta tools are listed, except for clients that search their tools themselves.',
+      'What tools/list shows: "all" tools; only the meta tools ("search"); or "auto", which decides for each client, by what is known of it and by whether all definitions fit into 20,000 tokens ([meta tools](meta-tools.md#which-tools-are-listed)).',
     ),
 });
 export type ToolsConfig = z.output<typeof toolsSchema>;
@@ -90,24 +85,7 @@ export const resourcesSchema = z.strictObject({
 });
 export type ResourcesConfig = z.output<typeof resourcesSchema>;
 
-export const promptsSchema = z.strictObject({
-  validate: z
-    .boolean()
-    .default(true)
-    .describe("Whether a prompt is refused if a required argument is missing. false leaves that to its server."),
-});
-export type PromptsConfig = z.output<typeof promptsSchema>;
-
 export const listsSchema = z.strictObject({
-  pageSize: countFromOne.default(1000).describe("Entries per page of a list."),
-  waitMs: msOrZero
-    .default(8000)
-    .describe(
-      "How long the handshake and lists wait for a server whose lists are not known yet, from its start. Clients that are known to follow list changes wait at most a second.",
-    ),
-  refreshMs: msOrZero
-    .default(300_000)
-    .describe("How often the lists of servers that do not announce changes are fetched again; 0 means never."),
   order: z
     .enum(["sorted", "server"])
     .default("sorted")
@@ -115,14 +93,12 @@ export const listsSchema = z.strictObject({
 });
 export type ListsConfig = z.output<typeof listsSchema>;
 
-const lockAction = z.enum(["pass", "pin", "hold"]);
-
 export const lockSchema = z.strictObject({
   mode: z
     .enum(["off", "warn", "enforce"])
     .default("off")
     .describe(
-      '"warn" compares what servers list with goblin.lock and reports every difference; "enforce" also does what lock.on says.',
+      '"warn" compares what servers list with goblin.lock and reports every difference; "enforce" also keeps changes from clients, as lock.strictness says.',
     ),
   file: z
     .string()
@@ -131,29 +107,11 @@ export const lockSchema = z.strictObject({
     .describe(
       "The lock file. Relative to the config's folder; ~ is the home folder. Default: goblin.lock beside the config.",
     ),
-  on: z
-    .strictObject({
-      cosmetic: lockAction
-        .default("pass")
-        .describe("Nothing new to read: another order of names, another version of the package."),
-      wording: lockAction
-        .default("pin")
-        .describe(
-          "Texts that models or people read, and demands on values: a description, a title, an enum, a required parameter.",
-        ),
-      narrowing: lockAction
-        .default("pass")
-        .describe("Something is left out, and nothing else differs: a tool or a parameter is gone."),
-      widening: lockAction
-        .default("hold")
-        .describe(
-          "More is possible, or the change is of a kind that Goblin does not compare: a new tool or parameter, a wider type, another hint, another package.",
-        ),
-      suspicious: lockAction.default("hold").describe("The scanner found an attack in the new text."),
-    })
-    .prefault({})
+  strictness: z
+    .enum(["strict", "default", "relaxed"])
+    .default("default")
     .describe(
-      'With "enforce", what each class of difference does: "pass" lists the new form, "pin" lists the approved form and hides what has none, "hold" also hides entries whose approved form is no longer true.',
+      'With "enforce", which changes wait for an approval ([lock](lock.md#strictness)). "default": new tools, wider ones and new texts. "strict": also tools and parameters that are gone. "relaxed": new and wider tools, and texts that look like an attack.',
     ),
 });
 export type LockConfig = z.output<typeof lockSchema>;

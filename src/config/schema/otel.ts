@@ -8,12 +8,6 @@ export const otelSchema = z.strictObject({
     .describe(
       "The OTLP/HTTP address of a collector, such as http://127.0.0.1:4318. Default: $OTEL_EXPORTER_OTLP_ENDPOINT; without either, nothing is measured or sent.",
     ),
-  headers: z
-    .record(z.string(), z.string())
-    .default({})
-    .describe(
-      "Headers for the collector, in addition to those in $OTEL_EXPORTER_OTLP_HEADERS and its forms for traces and metrics.",
-    ),
   sample: z
     .number()
     .min(0)

@@ -4,8 +4,8 @@
  */
 export const STARTS = `### How a program starts
 
-- The first start of a program may take \`timeouts.startMs\`, and so may every start of a package
-  runner: npx, uvx, bunx, pnpx, \`npm exec\`, \`pnpm dlx\`, \`yarn dlx\`, \`bun x\`, \`uv run\`, \`uv tool\`,
+- The first start of a program may take five minutes, and so may every start of a package runner:
+  npx, uvx, bunx, pnpx, \`npm exec\`, \`pnpm dlx\`, \`yarn dlx\`, \`bun x\`, \`uv run\`, \`uv tool\`,
   \`pipx run\`, \`deno run\`, \`docker run\` and \`podman run\`, also behind \`cmd /c\`, \`env\` or \`sh -c\`. It
   may be installing, and an install that is broken off can stay broken. Any other start may take
   \`timeouts.connectMs\`.

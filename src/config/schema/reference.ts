@@ -105,14 +105,16 @@ is the remote address (for IPv6 its first 64 bits), and on stdio the channel. A 
 and the number of its sessions make no difference. Behind a proxy all clients without tokens have
 one address: give them tokens.
 
-- Of \`limits.sessions\`, \`limits.inFlightPerServer\`, \`limits.queuePerServer\`,
-  \`limits.connectionsPerServer\` and \`limits.callsAwaitingInput\`, an account may hold half,
-  rounded up, of what the others leave. One greedy account gets half of the places, a second one a
-  quarter; there is room for the next.
+- Of \`limits.sessions\`, \`limits.inFlightPerServer\`, \`limits.connectionsPerServer\` and the fixed
+  limits that clients share, an account may hold half, rounded up, of what the others leave. One
+  greedy account gets half of the places, a second one a quarter; there is room for the next.
 - Calls that wait for one of the \`limits.inFlightPerServer\` places take turns: one call of each
   account, then the next of each.
-- \`limits.inFlightPerSession\`, \`limits.callsPerSecond\` and \`limits.unreadBytes\` count per session;
-  clients without a session count per account.`;
+- \`limits.callsPerSecond\`, calls in flight (256) and unread bytes (64 MiB) count per session.
+  Clients without a session count per account.
+
+Other limits are fixed, and [metrics](metrics.md#limits) lists them. A key that an earlier version
+had is reported with what to do instead.`;
 
 const OTHERS = `## Files of other programs
 
@@ -129,9 +131,10 @@ With \`--config\`, Goblin reads the JSON files of these programs:
 | \`mcp\` | opencode, Crush |
 | the file itself | Warp, opencode (\`.agents/mcp.json\`) |
 
-- Their own names are understood: \`httpUrl\`, \`serverUrl\`, \`transport\`, \`type: "local"\`,
-  \`environment\`, \`includeTools\`, \`excludeTools\`, \`tools: ["*"]\`, \`disabled\`, a \`command\` with
-  its arguments in one list, and \`null\` for nothing.
+- Their own names are understood: \`httpUrl\` and \`serverUrl\` for \`url\`, \`transport\` and
+  \`transportType\` for \`type\`, \`type: "local"\`, \`environment\`, \`includeTools\`, \`excludeTools\` and
+  \`disabledTools\`, \`tools: ["*"]\`, \`disabled\`, \`auth.CLIENT_ID\` and \`auth.CLIENT_SECRET\`, a
+  \`command\` with its arguments in one list, and \`null\` for nothing.
 - Gemini's and Crush's \`$NAME\` and opencode's \`{env:NAME}\` are variables in these files.
 - Settings that do not concern servers are ignored with a warning, and so are keys of an entry that
   Goblin does not know. In a \`goblin.json\`, and in any file with a section such as \`gateway\`, an

@@ -41,8 +41,8 @@ export const serverAuthSchema = z.strictObject({
     })
     .optional()
     .describe('For "id_jag": where callers come from, and who Goblin is there.'),
-  CLIENT_ID: z.string().min(1).optional().describe("Cursor's name for clientId."),
-  CLIENT_SECRET: z.string().min(1).optional().describe("Cursor's name for clientSecret."),
+  CLIENT_ID: z.string().min(1).optional().describe("Cursor's name for clientId.").meta({ isForeign: true }),
+  CLIENT_SECRET: z.string().min(1).optional().describe("Cursor's name for clientSecret.").meta({ isForeign: true }),
   scopes: z.array(scope).optional().describe("The scopes to ask for. Default: those that the server names."),
   resource: z
     .union([z.literal("auto"), z.literal(false), httpUrl], { error: 'expected "auto", a URL or false' })

@@ -47,10 +47,9 @@ const toolOverrideSchema = z.strictObject({
     .describe("The tool's listed name, after the prefix. The original name stays callable."),
   description: z.string().min(1).optional().describe("Replaces the tool's description."),
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this tool."),
-  enabled: z.boolean().default(true).describe("false hides the tool and rejects calls to it."),
   results: resultRulesSchema
     .optional()
-    .describe("What becomes of its results; see [results](results.md). Replaces the server's, key by key."),
+    .describe("What becomes of its results; see [results](results.md). Replaces the section results, key by key."),
 });
 type WrittenOverride = z.output<typeof toolOverrideSchema>;
 
@@ -94,7 +93,7 @@ export const serverEntrySchema = z.strictObject({
     .enum(SERVER_TYPES)
     .optional()
     .describe("How to reach the server. Default: stdio for a command; for a url, http with a fallback to sse."),
-  transportType: z.enum(SERVER_TYPES).optional().describe("Cline's name for type."),
+  transportType: z.enum(SERVER_TYPES).optional().describe("Cline's name for type.").meta({ isForeign: true }),
   command: filledText
     .optional()
     .describe("The program to start. ./x is relative to the config's folder; ~ is the home folder."),
@@ -113,7 +112,7 @@ export const serverEntrySchema = z.strictObject({
     .describe("A file of NAME=value lines for the program's environment; env takes precedence."),
   cwd: filledText.optional().describe("The program's working directory, relative to the config's folder."),
   url: filledText.optional().describe("The address of a remote server."),
-  serverUrl: filledText.optional().describe("Windsurf's name for url."),
+  serverUrl: filledText.optional().describe("Windsurf's name for url.").meta({ isForeign: true }),
   headers: z.record(headerName, headerValue).default({}).describe("HTTP headers for a remote server."),
   auth: serverAuthSchema
     .prefault({})
@@ -121,7 +120,7 @@ export const serverEntrySchema = z.strictObject({
       'How to log in to a remote server that asks for OAuth. "oauth" alone means { "type": "oauth" }. See [logins](logins.md).',
     ),
   enabled: z.boolean().optional().describe("false: the server is neither started nor listed. Default true."),
-  disabled: z.boolean().optional().describe("Cline's opposite of enabled."),
+  disabled: z.boolean().optional().describe("Cline's opposite of enabled.").meta({ isForeign: true }),
   prefix: z
     .string()
     .max(64)
@@ -145,15 +144,14 @@ export const serverEntrySchema = z.strictObject({
   timeoutMs: positiveMs.optional().describe("Replaces timeouts.callMs for this server."),
   expose: exposeSchema.optional().describe("Replaces tools.expose for this server."),
   tools: serverToolsSchema.prefault({}).describe("Which tools are exposed, and how."),
-  results: resultRulesSchema
-    .optional()
-    .describe(
-      "What becomes of its tools' results; see [results](results.md). Replaces the section results, key by key.",
-    ),
   masking: serverMaskingSchema
     .optional()
     .describe("Where keys and tokens are masked; see [masking](masking.md). Replaces the section masking, key by key."),
-  disabledTools: z.array(pattern).default([]).describe("Windsurf's and Roo's name for tools.deny."),
+  disabledTools: z
+    .array(pattern)
+    .default([])
+    .describe("Windsurf's and Roo's name for tools.deny.")
+    .meta({ isForeign: true }),
 });
 export type ServerEntry = z.output<typeof serverEntrySchema>;
 

@@ -10,7 +10,6 @@ import { isIP } from "node:net";
 import * as z from "zod";
 import { ownLogLevels } from "../../mcp/protocol/log-levels.ts";
 import { authSchema, checkAccess, httpUrl, publicUrl, token } from "./auth.ts";
-import { msOrZero } from "./limits.ts";
 
 const hostName = z.string().regex(/^[^\s/]+$/, "expected a host name, with a port if needed, without scheme or path");
 const origin = z
@@ -92,9 +91,6 @@ export const inheritEnvSchema = z.union([z.boolean(), z.array(z.string().regex(/
 });
 
 export const backendsSchema = z.strictObject({
-  graceMs: msOrZero
-    .default(300_000)
-    .describe("How long the tools of a failed server stay listed while Goblin reconnects."),
   inheritEnv: inheritEnvSchema
     .optional()
     .describe("What programs get of Goblin's environment; see inheritEnv of a server's entry."),
@@ -109,13 +105,6 @@ export const callsSchema = z.strictObject({
     .default(500)
     .describe(
       "The newest calls that are kept in memory with their arguments and answers, for the dashboard; 0 keeps none.",
-    ),
-  keepBytes: z
-    .int()
-    .min(0)
-    .default(8_388_608)
-    .describe(
-      "The approximate size of the kept calls together. Arguments or answers above an eighth of it are not kept.",
     ),
 });
 export type CallsConfig = z.output<typeof callsSchema>;
@@ -157,17 +146,6 @@ export const logSchema = z.strictObject({
     .optional()
     .describe("A file that gets one line per call. Relative to the config's folder; ~ is the home folder."),
   auditArguments: z.boolean().default(false).describe("Whether audit lines contain the arguments of calls."),
-  auditMaxBytes: z
-    .int()
-    .min(0)
-    .default(104_857_600)
-    .describe("The size at which the audit file is renamed to <file>.1 and a new one is started; 0 means never."),
-  auditKeep: z
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(5)
-    .describe("The number of renamed audit files to keep; <file>.1 is the newest."),
 });
 export type LogConfig = z.output<typeof logSchema>;
 

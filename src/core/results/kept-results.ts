@@ -16,6 +16,7 @@ import type { Logger } from "../../observe/telemetry/logger.ts";
 import { ResultFiles } from "./result-files.ts";
 
 export interface KeepLimits {
+  readonly preview: number;
   readonly ttlMs: number;
   readonly memoryBytes: number;
   readonly keptBytes: number;
@@ -82,6 +83,11 @@ export class KeptResults {
   /** Removes what killed processes left. */
   clean(): Promise<void> {
     return this.#files.clean();
+  }
+
+  /** The tokens of a kept result that are shown. */
+  get preview(): number {
+    return this.#parts.limits().preview;
   }
 
   /** Returns undefined if there is no room, or the disk does not take it. */

@@ -100,12 +100,12 @@ export class Results {
     }
   }
 
-  async #spill(answer: Answer, tooLong: TooLong, { call, route, rules }: About): Promise<Answer> {
+  async #spill(answer: Answer, tooLong: TooLong, { call, route }: About): Promise<Answer> {
     const { serverId, name } = route;
     const { parts, maxTokens } = tooLong;
     const { bytes } = parts;
     const document = await run(documentOf(parts), bytes.length);
-    const preview = await run(previewOf(document, rules.preview), bytes.length);
+    const preview = await run(previewOf(document, this.#kept.preview), bytes.length);
     const mimeType = document.kind === "json" ? "application/json" : "text/plain";
     const tool = route.spec.names === "tool" ? name : undefined;
     const kept = await this.#kept.keep(bytes, { client: call.client, serverId, tool, maxTokens, mimeType });

@@ -61,7 +61,6 @@ function findTool(call: Call, snapshot: Snapshot): NamedEntry {
 
 function findPrompt(call: Call, snapshot: Snapshot): NamedEntry {
   const entry = namedOrThrow("prompt", snapshot, stringParam(call, "name"));
-  if (!snapshot.validatePrompts) return entry;
   const given = call.params["arguments"];
   const missing = requiredArguments(entry).filter((argument) => !hasValue(given, argument));
   if (missing.length === 0) return entry;

@@ -204,7 +204,7 @@ export class LegacyHttp {
       });
       const { key, endpoint, protocolVersion, capabilities, info, since: issued } = session;
       const sealed = { key, principal: principal.id, endpoint, account, protocolVersion, capabilities, info, issued };
-      const id = this.#context.continuity.seal(sealed, x.header("x-request-id"));
+      const id = this.#context.continuity.seal(sealed, exchange.header("x-request-id"));
       this.#register(session, streams, id);
       const reply = (given: Answer): void => replyAnswer(exchange, message.id, given, { [SESSION_HEADER]: id });
       if (answer instanceof Promise) void answer.then(reply);

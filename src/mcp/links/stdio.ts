@@ -3,7 +3,7 @@
  * message; stderr goes to the log.
  *
  * Writes are batched for one turn of the event loop. When the pipe is full they queue up to
- * `limits.unsentBytes`; further requests fail. The child leads its own process group, and closing
+ * `unsentBytes`; further requests fail. The child leads its own process group, and closing
  * the link ends the whole group: close stdin, then SIGTERM, then SIGKILL. What the child last said
  * on stderr is part of the reason when it is gone.
  */

@@ -1,5 +1,5 @@
 /**
- * Handles a server message over `limits.resultBytes`, for every kind of link. The message is
+ * Handles a server message over `resultBytes`, for every kind of link. The message is
  * dropped, its request fails with an error that names the limit, and the connection stays open.
  */
 

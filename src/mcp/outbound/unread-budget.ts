@@ -32,7 +32,7 @@ export class UnreadBudget {
     this.#options = options;
   }
 
-  /** Returns the budget that `limits.unreadBytes` gives one client. */
+  /** Returns the budget that `unreadBytes` gives one client. */
   static of(limit: UnreadLimit): UnreadBudget {
     let options = optionsOf.get(limit);
     if (!options) {

@@ -1,6 +1,5 @@
 /**
- * The limits of the config that can be exceeded, and the error that names the limit, its config key
- * and the remedy.
+ * The limits that can be exceeded, and the error that names the limit and the remedy.
  *
  * The code that enforces a limit reports it through `OnLimit`, once for each time it is exceeded,
  * and never otherwise.
@@ -8,40 +7,54 @@
 import { type ErrorCode, GoblinError } from "./errors.ts";
 
 /** The keys of the config's `limits` section. */
-export const limitNames = [
-  "subscriptionsPerClient",
+const configuredLimits = [
   "sessions",
   "sessionIdleMs",
   "bodyBytes",
+  "inFlightPerServer",
+  "connectionsPerServer",
+  "callsPerSecond",
+] as const;
+
+/** Limits that no key of the config sets. */
+const fixedLimits = [
+  "subscriptionsPerClient",
   "headerBytes",
   "resultBytes",
   "catalogBytes",
   "definitionBytes",
   "unreadBytes",
   "unsentBytes",
-  "inFlightPerServer",
   "queuePerServer",
-  "connectionsPerServer",
   "inFlightPerSession",
   "batchMessages",
-  "callsPerSecond",
   "callsAwaitingInput",
   "handOvers",
   "heldCalls",
   "heldBytes",
 ] as const;
+
+export const limitNames = [...configuredLimits, ...fixedLimits] as const;
 export type LimitName = (typeof limitNames)[number];
+
+/** The name that errors, metrics and the log use: the config's key, if there is one. */
+export function shownLimit(limit: LimitName): string {
+  return isConfigured(limit) ? `limits.${limit}` : limit;
+}
+
+function isConfigured(limit: LimitName): boolean {
+  return (configuredLimits as readonly LimitName[]).includes(limit);
+}
 
 /** Reports that a limit was exceeded. */
 export type OnLimit = (limit: LimitName) => void;
 
 export interface LimitViolation {
   readonly limit: LimitName;
-  /** What the config says. */
   readonly value: number;
   /** What is too much. */
   readonly what: string;
-  /** What its reader can do, besides raising the limit. */
+  /** What its reader can do, besides raising a limit of the config. */
   readonly advice: string;
   readonly data?: Readonly<Record<string, unknown>>;
   /** Another of the codes that are called LimitExceeded outside. */
@@ -54,7 +67,7 @@ export function bodyTooLarge(value: number): GoblinError {
   return limitExceeded({ limit: "bodyBytes", value, what, advice: "send less at once", code: "BODY_TOO_LARGE" });
 }
 
-/** A client has `limits.inFlightPerSession` calls under way. */
+/** A client has `inFlightPerSession` calls under way. */
 export function tooManyUnderWay(value: number): GoblinError {
   return limitExceeded({
     limit: "inFlightPerSession",
@@ -65,7 +78,8 @@ export function tooManyUnderWay(value: number): GoblinError {
 }
 
 export function limitExceeded({ limit, value, what, advice, data, code }: LimitViolation): GoblinError {
-  const name = `limits.${limit}`;
-  const message = `LimitExceeded: ${what} (${name} is ${value}); ${advice}, or raise the limit`;
+  const name = shownLimit(limit);
+  const raise = isConfigured(limit) ? ", or raise the limit" : "";
+  const message = `LimitExceeded: ${what} (${name} is ${value}); ${advice}${raise}`;
   return new GoblinError(code ?? "LIMIT_EXCEEDED", message, { data: { ...data, limit: value, limitName: name } });
 }

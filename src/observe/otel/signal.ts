@@ -15,7 +15,7 @@ export interface Signal {
 }
 
 export interface SignalSources {
-  readonly config: Pick<OtelConfig, "endpoint" | "headers">;
+  readonly config: Pick<OtelConfig, "endpoint">;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly warn: (message: string) => void;
 }
@@ -57,7 +57,6 @@ export function readSignal(name: "TRACES" | "METRICS", { config, env, warn }: Si
     }
   };
   for (const from of [general("HEADERS"), general(`${name}_HEADERS`)]) add(from, pairs(env[from]));
-  add("otel.headers", Object.entries(config.headers));
   return { url: url.href, headers, timeoutMs: positive(env[variable("TIMEOUT")], TIMEOUT_MS) };
 }
 

@@ -1,10 +1,10 @@
 /**
- * Counts how often each configured limit was exceeded, for the metrics. It also logs a line at
+ * Counts how often each limit was exceeded, for the metrics. It also logs a line at
  * intervals, because the affected client can rarely raise the limit itself.
  */
 
 import { Throttle } from "../../lib/timing/throttle.ts";
-import { type LimitName, limitNames, type OnLimit } from "../../mcp/protocol/limit-exceeded.ts";
+import { type LimitName, limitNames, type OnLimit, shownLimit } from "../../mcp/protocol/limit-exceeded.ts";
 import type { Logger } from "./logger.ts";
 
 const LINE_EVERY_MS = 60_000;
@@ -31,11 +31,12 @@ export class LimitMeter {
     counter.times++;
     const heldBack = counter.lines.pass();
     if (heldBack === undefined) return;
-    this.#log.warn({ limit: `limits.${limit}`, ...(heldBack > 0 && { heldBack }) }, `limits.${limit} was exceeded`);
+    const name = shownLimit(limit);
+    this.#log.warn({ limit: name, ...(heldBack > 0 && { heldBack }) }, `${name} was exceeded`);
   };
 
-  /** Returns all limits by their full config key, including those that were never exceeded. */
+  /** Returns all limits by the name that is shown, including those that were never exceeded. */
   *counts(): Generator<[key: string, times: number]> {
-    for (const [limit, { times }] of this.#counters) yield [`limits.${limit}`, times];
+    for (const [limit, { times }] of this.#counters) yield [shownLimit(limit), times];
   }
 }

@@ -56,7 +56,7 @@ export function* candidatesOf(source: NamedSource): Sliced<Candidate[]> {
     if (name === undefined || seen.has(name)) return;
     seen.add(name);
     const override = policy && Object.hasOwn(policy.overrides, name) ? policy.overrides[name] : undefined;
-    if (policy && !isAllowed(name, policy, override)) return;
+    if (policy && !isAllowed(name, policy)) return;
     const alias = override?.alias;
     const forms = carriesPrefix.has(name)
       ? repeatPrefix === false
@@ -88,8 +88,7 @@ function* prefixCarriers(prefix: string, definitions: readonly Definition[]): Sl
   return carriers;
 }
 
-function isAllowed(name: string, policy: NamePolicy, override: EntryOverride | undefined): boolean {
-  if (override?.enabled === false) return false;
+function isAllowed(name: string, policy: NamePolicy): boolean {
   if (policy.deny.some((pattern) => matchesGlob(pattern, name))) return false;
   return policy.allow.some((pattern) => matchesGlob(pattern, name));
 }

@@ -41,8 +41,6 @@ export interface SnapshotSettings {
   /** Whether `git_status` of `git` is listed as `git_git_status`. Default: true. */
   readonly repeatPrefix?: boolean;
   readonly uris: "prefixed" | "flat" | "raw";
-  /** Whether a prompt is refused if a required argument is missing. Default: true. */
-  readonly validatePrompts?: boolean;
   readonly pageSize: number;
   /** The order of entries in pages. Default: sorted. */
   readonly order?: ListOrder;
@@ -80,7 +78,6 @@ export interface Snapshot {
   /** The exposure that another mode would give. */
   exposureIn(mode: Exposure["mode"]): Exposure;
   readonly prompts: NamedList;
-  readonly validatePrompts: boolean;
   readonly resources: ResourceIndex;
   readonly pagers: Readonly<Record<ListKind, Pager>>;
   /** How long a combined list may be cached, and by whom. */
@@ -197,7 +194,6 @@ export function* buildSnapshot(
     exposure,
     exposureIn: (mode) => exposureIn({ ...settings.exposure, mode }),
     prompts,
-    validatePrompts: settings.validatePrompts !== false,
     resources,
     cacheHints: (kind) =>
       combineHints(

@@ -19,6 +19,13 @@ export type LockAction = (typeof lockActions)[number];
 
 export type LockActions = Readonly<Record<DriftClass, LockAction>>;
 
+/** What each class of difference does, by `lock.strictness`. */
+export const lockPresets: Readonly<Record<"strict" | "default" | "relaxed", LockActions>> = {
+  strict: { cosmetic: "pass", wording: "hold", narrowing: "hold", widening: "hold", suspicious: "hold" },
+  default: { cosmetic: "pass", wording: "pin", narrowing: "pass", widening: "hold", suspicious: "hold" },
+  relaxed: { cosmetic: "pass", wording: "pass", narrowing: "pass", widening: "pin", suspicious: "hold" },
+};
+
 /** How an entry is listed. */
 export type Effect = "listed" | "pinned" | "hidden" | "gone";
 

@@ -14,7 +14,7 @@ import type { Logger } from "../../observe/telemetry/logger.ts";
 import { type ServerLists, stringOf } from "../catalog/definitions.ts";
 import { type CurrentServer, type Drift, driftOf, type Scan } from "./drift.ts";
 import { DriftLog } from "./drift-log.ts";
-import { bareResource, effectOf, type LockActions, listsWith } from "./effect.ts";
+import { bareResource, effectOf, type LockActions, listsWith, lockPresets } from "./effect.ts";
 import type { LockedServer, ReadLock } from "./lock-file.ts";
 import { NO_LOCK, readLockFile, readLockFileAtOnce, writeLockedServer } from "./lock-store.ts";
 import { type Source, sourceOf } from "./source.ts";
@@ -126,8 +126,8 @@ export class Lock extends EventEmitter<LockEvents> {
 
   /** Undefined: differences are only reported. */
   get actions(): LockActions | undefined {
-    const { mode, on } = this.#options.config.current.lock;
-    return mode === "enforce" ? on : undefined;
+    const { mode, strictness } = this.#options.config.current.lock;
+    return mode === "enforce" ? lockPresets[strictness] : undefined;
   }
 
   /** Reads the file again. */

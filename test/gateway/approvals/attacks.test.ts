@@ -157,7 +157,7 @@ test("a call whose answer is too large has run: the same call is a new question"
   const big = () => raw.call("tools/call", { name: "web_big", arguments: { bytes: 200_000 } });
   const first = big();
   await ops.allow((await ops.held())[0]!.id);
-  expect((await first).message.error.message).toContain("limits.resultBytes is 100000");
+  expect((await first).message.error.message).toContain("resultBytes is 100000");
   const second = big();
   await ops.deny((await ops.held())[0]!.id);
   expect((await second).message.error.message).toContain("a person denied it");
@@ -247,7 +247,7 @@ test("each principal has its own share of calls that wait", async () => {
   const [ada, bob] = await Promise.all([as(url, "ada"), as(url, "bob")]);
   const calls = [1, 2, 3].map((a) => add(ada, { a, b: 1 }));
   await ops.held(2);
-  expect(JSON.stringify(await Promise.race(calls))).toContain("limits.heldCalls is 4");
+  expect(JSON.stringify(await Promise.race(calls))).toContain("heldCalls is 4");
   const other = add(bob, { a: 7, b: 7 });
   const rows = await ops.held(3);
   expect(rows.map(({ who }) => who).sort()).toEqual(["ada", "ada", "bob"]);

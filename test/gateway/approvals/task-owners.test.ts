@@ -236,9 +236,7 @@ test("no client waits for results with requests without end; asking for the stat
     const { result, error } = await client.call("tasks/result", { taskId });
     ended.push(result?.content[0].text ?? error.message);
   });
-  const refusal = expect.stringContaining(
-    "too many calls of this client are under way (limits.inFlightPerSession is 3)",
-  );
+  const refusal = expect.stringContaining("too many calls of this client are under way (inFlightPerSession is 3)");
   await until(() => ended.length === 2);
   expect(ended).toEqual([refusal, refusal]);
   expect(await client.get(taskId)).toMatchObject({ status: "working" });

@@ -225,7 +225,7 @@ describe("a request that is handed over", () => {
   });
 });
 
-describe("limits.handOvers", () => {
+describe("handOvers", () => {
   it("keeps one account from taking all of them, and gives them back", async () => {
     const auth = { tokens: ["token-of-ada", "token-of-bob"] };
     const config = { mcpServers: {}, gateway: { auth }, limits: { handOvers: 8 } };
@@ -241,7 +241,7 @@ describe("limits.handOvers", () => {
     for (const raw of ada) streams.push(await raw.stream({ verb: "GET" }));
     expect(streams.map(({ status }) => status)).toEqual([200, 200, 200, 200, 503, 503]);
     expect(streams[4]!.messages[0].error.message).toBe(
-      "LimitExceeded: too many requests of this token or address are under way at other replicas (limits.handOvers is 8); wait until some are answered, or raise the limit",
+      "LimitExceeded: too many requests of this token or address are under way at other replicas (handOvers is 8); wait until some are answered",
     );
     const bob = await away("token-of-bob");
     expect((await bob.call("ping")).status).toBe(200);

@@ -37,7 +37,7 @@ async function startRig(redis: string | undefined, timeouts: Record<string, numb
   const homes: ServeHome[] = [];
   for (let i = 0; i < 3; i++) {
     const cluster = { secret: SECRET, listen: `127.0.0.1:${await freePort()}`, timeoutMs: TIMEOUT_MS };
-    const config = { mcpServers: { one: server.entry }, timeouts, lists: { waitMs: 10_000 } };
+    const config = { mcpServers: { one: server.entry }, timeouts };
     homes.push(await serveHome({ ...config, cluster: redis === undefined ? cluster : { ...cluster, redis } }));
   }
   const replicas = await Promise.all(homes.map((home) => startServe(home)));

@@ -171,7 +171,6 @@ test("the config is shown with its defaults and without its secrets", async () =
       },
     },
     gateway: { admin: { tokens: [ADMIN] }, auth: { clients: { ops: { token: "a-secret-of-a-client", admin: true } } } },
-    otel: { headers: { "x-key": "a-secret-for-the-collector" } },
   });
   const answer = await fetch(`${origin}/api/config`, { headers: as(ADMIN) });
   const text = await answer.text();

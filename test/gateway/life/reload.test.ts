@@ -3,15 +3,15 @@
  * notices.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import { parseConfig } from "../../../src/config/reading/parse.ts";
 import type { Config } from "../../../src/config/schema/config.ts";
+import { parseWithFixed } from "../../fixtures/fixed.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { connectV1, disposeAll, rawHttp, startScripted, until } from "../../fixtures/peers.ts";
 
 afterEach(disposeAll);
 
 function configOf(file: Record<string, unknown>): Config {
-  return parseConfig(JSON.stringify(file), { file: "test.json", env: {} }).config;
+  return parseWithFixed(file, { file: "test.json", env: {} });
 }
 
 async function toolNames(client: { listTools(): Promise<{ tools: { name: string }[] }> }): Promise<string[]> {

@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createGateway } from "../../../src/app/gateway.ts";
-import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { createLogger, type LogLine } from "../../../src/observe/telemetry/logger.ts";
 import { openKeptLists } from "../../../src/upstream/servers/lists/kept-lists.ts";
 import { commandHome, PROGRAM } from "../../fixtures/command.ts";
+import { parseWithFixed } from "../../fixtures/fixed.ts";
 import { connectV1, disposeAll, onDispose, type Scripted, startScripted, until } from "../../fixtures/peers.ts";
 import { stateless } from "../../matrix/stateless.ts";
 
@@ -26,14 +26,14 @@ beforeEach(async () => {
 });
 afterEach(disposeAll);
 
-/** A gateway with the state folder of this test; `lists.waitMs` is so long that a wait is seen. */
+/** A gateway with the state folder of this test. It waits for lists so long that a wait is seen. */
 async function run(mcpServers: Record<string, unknown>, config: Record<string, unknown> = {}) {
-  const text = JSON.stringify({ mcpServers, gateway: { port: 0 }, lists: { waitMs: 3_600_000 }, ...config });
+  const parsed = parseWithFixed({ mcpServers, gateway: { port: 0 }, lists: { waitMs: 3_600_000 }, ...config });
   const logs: LogLine[] = [];
   const stream = { write: (): void => {} };
   const log = createLogger({ level: "debug", format: "json", stream, tap: (line) => logs.push(line) });
   const kept = await openKeptLists(env, log);
-  const gateway = createGateway({ config: parseConfig(text, { file: "test.json", env: {} }).config, log, kept });
+  const gateway = createGateway({ config: parsed, log, kept });
   const close = onDispose(() => gateway.close());
   const { url } = await gateway.listen();
   return { gateway, url, logs, close };
@@ -124,7 +124,7 @@ describe("after a restart", () => {
   test("through the command, for a client that starts the gateway", async () => {
     const home = commandHome();
     const one = await startScripted({ name: "one" });
-    const config = home.write("config.json", { mcpServers: { one: one.entry }, lists: { waitMs: 60_000 } });
+    const config = home.write("config.json", { mcpServers: { one: one.entry } });
     const target = { command: process.execPath, args: [PROGRAM, "stdio", "--config", config] };
     const first = await connectV1({ ...target, env: home.env as Record<string, string> });
     await first.client.listTools();

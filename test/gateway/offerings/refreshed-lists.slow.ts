@@ -3,7 +3,6 @@
  * config asks for.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { parseConfig } from "../../../src/config/reading/parse.ts";
 import { startGoblin } from "../../fixtures/goblin.ts";
 import { connectV1, disposeAll, rawHttp, type Scripted, startScripted, until } from "../../fixtures/peers.ts";
 import { stateless } from "../../matrix/stateless.ts";
@@ -59,13 +58,6 @@ describe("a change that nobody announced", () => {
       await until(async () => (await lists(other.one)).length > 3);
       expect(await lists(one)).toHaveLength(1);
     }
-  });
-
-  test("another lists.refreshMs counts at once", async () => {
-    const { one, goblin } = await startSilent({ script: SILENT }, { lists: { refreshMs: 0 } });
-    const text = JSON.stringify({ mcpServers: { one: one.entry }, gateway: { port: 0 }, lists: { refreshMs: 100 } });
-    await goblin.gateway.reload(parseConfig(text, { file: "test.json", env: process.env }).config).done;
-    await until(async () => (await lists(one)).length > 2);
   });
 
   test("is seen after a call of a tool that the server no longer knows", async () => {
@@ -167,12 +159,4 @@ describe("order", () => {
       "goblin_health",
     ]);
   });
-});
-
-test("prompts.validate: false leaves missing arguments to the server", async () => {
-  const { one, goblin } = await startSilent({}, { prompts: { validate: false } });
-  const client = rawHttp(goblin.url);
-  await client.initialize();
-  await client.call("prompts/get", { name: "one_greet" });
-  expect(await one.received("prompts/get")).toHaveLength(1);
 });

@@ -184,11 +184,11 @@ describe("resources/read", () => {
 });
 
 describe("where it is on", () => {
-  test("a tool's settings go before its server's, and these before the gateway's", async () => {
+  test("a tool's settings replace the gateway's, key by key", async () => {
     const overrides = { echo: { results: { over: "pass" } }, big: { results: { maxTokens: 100_000 } } };
     const { goblin } = await startScene(
-      { results: { over: "error", maxTokens: 500 } },
-      { entry: { results: { over: "spill" }, tools: { overrides } } },
+      { results: { over: "spill", maxTokens: 500 } },
+      { entry: { tools: { overrides } } },
     );
     const client = await session(goblin.url);
     const text = "word ".repeat(5000);

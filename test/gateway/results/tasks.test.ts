@@ -25,10 +25,10 @@ test("by the rules of its tool, whichever method gives it; others' stay as they 
   });
   const goblin = await startGoblin({
     metaTools: {},
+    results: { over: "spill", maxTokens: 500, preview: 50 },
     mcpServers: {
       web: {
         ...server.entry,
-        results: { over: "spill", maxTokens: 500, preview: 50 },
         tools: { overrides: { plain: { results: { over: "pass" } } } },
       },
     },

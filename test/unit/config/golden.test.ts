@@ -5,8 +5,10 @@
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
+import { fixed } from "../../../src/config/fixed.ts";
 import { ConfigError, formatProblem, formatWarning, type Problem } from "../../../src/config/problems/problem.ts";
 import { parseConfig } from "../../../src/config/reading/parse.ts";
+import type { Config } from "../../../src/config/schema/config.ts";
 import { loadConditions } from "../../../src/policy/conditions/condition.ts";
 
 const golden = new URL("golden/", import.meta.url);
@@ -44,11 +46,25 @@ function outcome(name: string) {
         return files[path];
       },
     });
-    return { config, warnings: lines(warnings, formatWarning), errors: lines(problems, formatProblem) };
+    return {
+      config: withoutFixed(config),
+      warnings: lines(warnings, formatWarning),
+      errors: lines(problems, formatProblem),
+    };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { config: {}, warnings: "", errors: lines(error.problems, formatProblem) };
   }
+}
+
+/** The values that keys set, and nothing else. */
+function withoutFixed(config: Config): unknown {
+  const sections = Object.entries(config).map(([name, section]: [string, unknown]) => {
+    const values: object = { ...fixed }[name as keyof typeof fixed] ?? {};
+    const isSet = ([key]: [string, unknown]): boolean => !Object.hasOwn(values, key);
+    return [name, name in fixed ? Object.fromEntries(Object.entries(section as object).filter(isSet)) : section];
+  });
+  return Object.fromEntries(sections);
 }
 
 function lines(problems: readonly Problem[], format: (problem: Problem) => string): string {

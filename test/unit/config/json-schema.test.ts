@@ -61,9 +61,12 @@ test("it has a name of its own", () => {
 
 const golden = new URL("golden/", import.meta.url);
 const has = (name: string, file: string): boolean => existsSync(new URL(`${name}/${file}`, golden));
-/** These files hold any settings of other programs, or servers in other places. */
+/**
+ * These files hold any settings of other programs, servers in other places, or removed keys, which
+ * an editor should mark.
+ */
 const elsewhere = new Set(
-  "agents amazon-q-agent amp claude-desktop crush gemini opencode vscode-settings warp".split(" "),
+  "agents amazon-q-agent amp claude-desktop crush gemini opencode removed-keys vscode-settings warp".split(" "),
 );
 const accepted = readdirSync(golden).filter(
   (name) => has(name, "expected.json") && !has(name, "errors.txt") && !elsewhere.has(name),

@@ -45,7 +45,6 @@ function leftOut(written: string, { servers }: Config): string | undefined {
     const name = written.slice(id.length + 1);
     const key = `mcpServers.${id}`;
     if (!enabled) return `the server "${id}" is disabled: none of its tools exist`;
-    if (tools.overrides[name]?.enabled === false) return `${key}.tools.overrides.${name} leaves "${name}" out`;
     if (tools.deny.some((pattern) => matchesGlob(pattern, name))) return `${key}.tools.deny leaves "${name}" out`;
     if (tools.allow.length > 0 && !tools.allow.some((pattern) => matchesGlob(pattern, name)))
       return `${key}.tools.allow does not have "${name}"`;

@@ -22,7 +22,7 @@ export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket, o
 
 /** Handles a request that did not arrive within this time. */
 export function refuseLate(socket: Socket, receiveMs: number): void {
-  const message = `The request did not arrive in full within ${receiveMs} ms (timeouts.receiveMs)`;
+  const message = `The request did not arrive in full within ${receiveMs} ms`;
   refuse(socket, new GoblinError("RECEIVE_TIMEOUT", message));
 }
 

@@ -223,7 +223,7 @@ function reductionOf({ leftOut, cut }: FetchedList, { definitionBytes }: SyncLim
   if (!first) return cut;
   const reason =
     first.why === "too large"
-      ? `it is too large (limits.definitionBytes is ${definitionBytes}); raise the limit to have it listed`
+      ? `it is too large (definitionBytes is ${definitionBytes}); let the server shorten it`
       : "it is nested deeper than common JSON readers go";
   const more = leftOut.length > 1 ? ` and ${leftOut.length - 1} more` : "";
   const without = `"${first.name}"${more} left out: ${reason}`;

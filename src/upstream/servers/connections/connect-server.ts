@@ -2,7 +2,7 @@
  * Connects to one server as its entry says, with the right time limit and in its turn.
  *
  * A program that has never answered may be installing, and so may every package runner: they get
- * `timeouts.startMs`, and package runners start a few at a time. What its entry only refers to is
+ * `startMs`, and package runners start a few at a time. What its entry only refers to is
  * looked up each time. Errors never contain the server's secrets.
  */
 

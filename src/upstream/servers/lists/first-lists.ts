@@ -2,7 +2,7 @@
  * Lets a handshake and a list wait for servers that start for the first time, so that a client that
  * lists once sees all tools.
  *
- * Invariant: a server is waited for at most `lists.waitMs` from its own start, and never again
+ * Invariant: a server is waited for at most `waitMs` from its own start, and never again
  * after its first attempt. A server that installs, fails or reconnects delays nobody after that. A
  * handshake does not wait for a server that itself waits for the handshake's client.
  */

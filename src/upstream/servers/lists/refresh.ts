@@ -1,7 +1,7 @@
 /**
  * Decides when a server's lists are fetched again although the server announced no change.
  *
- * There are three reasons. Time (`lists.refreshMs`), for servers that do not announce changes. A
+ * There are three reasons. Time (`refreshMs`), for servers that do not announce changes. A
  * client that reads a list whose time to live is over, for servers without a standing connection. A
  * call that the server refuses because it does not know the tool.
  *

@@ -56,7 +56,7 @@ test("what 1000 calls keep while they wait, and afterwards, is counted and bound
   const shown = (): number => approvals.records().reduce((sum, record) => sum + record.shown.length, 0);
   expect(shown()).toBe(16_011_000);
   // Half of what others leave is this account's share; another one finds room.
-  expect(() => held(approvals, "x".repeat(2_000_000))).toThrow("limits.heldBytes is 33554432");
+  expect(() => held(approvals, "x".repeat(2_000_000))).toThrow("heldBytes is 33554432");
   expect([approvals.heldCount, approvals.heldBytes]).toEqual([1000, 16_011_000]);
   held(approvals, "x".repeat(2_000_000), "b");
   expect(approvals.heldBytes).toBe(18_011_011);

@@ -36,7 +36,7 @@ const bytes = (size: number, letter = "x"): Buffer => Buffer.alloc(size, letter)
 
 function create(limits: { ttlMs?: number; memoryBytes?: number; keptBytes?: number } = {}): KeptResults {
   return new KeptResults({
-    limits: () => ({ ttlMs: 60_000, memoryBytes: 0, keptBytes: 10 * MB, ...limits }),
+    limits: () => ({ preview: 800, ttlMs: 60_000, memoryBytes: 0, keptBytes: 10 * MB, ...limits }),
     folder: () => folder,
     log: { warn: (message: unknown) => void warnings.push(String(message)) },
   });

@@ -54,7 +54,7 @@ describe("what is kept", () => {
     expect(asked).toHaveLength(17);
     expect(names()).toHaveLength(16);
     expect(onLimit).toEqual(["catalogBytes"]);
-    expect(reduced[0]).toContain("tools/list is cut after 16 entries (limits.catalogBytes is 100000)");
+    expect(reduced[0]).toContain("tools/list is cut after 16 entries (catalogBytes is 100000)");
   });
 
   test("small entries count for what is made of them", async () => {
@@ -82,7 +82,7 @@ describe("what is kept", () => {
     await sync.all();
     expect(names()).toEqual(["ok"]);
     expect(reduced).toEqual([
-      '"wide" and 1 more left out: it is too large (limits.definitionBytes is 10000); raise the limit to have it listed',
+      '"wide" and 1 more left out: it is too large (definitionBytes is 10000); let the server shorten it',
     ]);
     expect(onLimit).toEqual(["definitionBytes"]);
   });
