@@ -38,6 +38,7 @@ async function configured() {
       rules: [
         { id: "no-adding", effect: "deny", tools: ["add"], who: { principals: ["ci"] } },
         { id: "short", effect: "deny", tools: ["echo"], who: { principals: ["ci"] }, when: "size(args.message) > 3" },
+        { id: "ask-first", effect: "ask", tools: ["sleep"], who: { principals: ["ci"] } },
       ],
     },
     gateway: { auth: { clients: { ci: { token: CLIENT } } }, admin: { tokens: [ADMIN] } },
@@ -81,6 +82,10 @@ test("a running gateway explains by its rules and profiles, with lines, without 
   expect(refused.out).toContain("when size(args.message) > 3: holds\n");
   expect(refused.out).toContain("results  without **.html; over 500 tokens: kept, and a preview and a link are sent\n");
   expect(refused.out).toContain('listed   no: clients find it by search: tools.expose is "search"');
+  const asking = await ask("explain", "one/sleep", "--as", "ci");
+  expect([asking.code, asking.out]).toEqual([0, expect.stringContaining("effect   ask, by ask-first at ")]);
+  const byConfig = await home.goblinWith(elsewhere, "explain", "one/sleep", "--as", "ci", "--config", path);
+  expect([byConfig.code, byConfig.out]).toEqual([0, expect.stringContaining("effect   ask, by ask-first at ")]);
   const checked = await ask("preflight", "one_add", "one_fail", "--as", "ci");
   expect(checked).toMatchObject({ code: 11, out: `blocked  one_add: rule no-adding at ${rule}\nready    one_fail\n` });
   const inProfile = await ask("preflight", "one_add", "--profile", "small");
@@ -112,10 +117,9 @@ test("the API explains what it is asked about, and is guarded", async () => {
   });
   const shaping = "without **.html; over 500 tokens: kept, and a preview and a link are sent";
   const results = async (name: string) => (await ask({ name })).body["results"];
-  expect([await results("one_echo"), await results("one_add")]).toEqual([shaping, shaping]);
-  expect(await results("one_fail")).toBe(
-    "without **.html; only id; JSON without spaces; over 500 tokens: replaced by an error",
-  );
+  const plain = "over 500 tokens: kept, and a preview and a link are sent";
+  expect([await results("one_echo"), await results("one_add")]).toEqual([shaping, plain]);
+  expect(await results("one_fail")).toBe("only id; over 500 tokens: replaced by an error");
   expect(await results("one+text:///hello")).toBeNull();
   expect(await why({ name: "one_add", as: "ci" })).toBe("the rule no-adding hides it");
   expect((await ask({ name: "one_echo", profile: "small" })).body).toMatchObject({ listed: true, effect: "allow" });

@@ -40,14 +40,19 @@ export async function explainByGateway(
   }
 }
 
-/** Returns the exit code: 0 if the principal may use it now. */
+/** Returns the exit code of `goblin explain`. */
 export function printAnswer(answer: ExplainResult, json: boolean): number {
   const { serverId: server, originalName: tool, name: exposed, rules, ...rest } = answer;
   const placed = rules.map((rule) => ({ ...rule, at: placeOf(rule.line, answer) }));
   if (json) printJson({ server, tool, exposed, known: true, ...rest, rules: placed });
   else for (const line of linesOf(answer)) console.log(clean(line));
   const isUsable = answer.state === "ready" || answer.state === "degraded";
-  return answer.effect === "allow" && isUsable ? 0 : 1;
+  return isUsable ? exitCodeFor(answer.effect) : 1;
+}
+
+/** A call that a person is asked about can still run, so only a denial fails. */
+export function exitCodeFor(effect: ExplainResult["effect"]): number {
+  return effect === "deny" ? 1 : 0;
 }
 
 export function placeOf(line: number | null, { config }: Pick<ExplainResult, "config">): string {
@@ -64,7 +69,7 @@ function* linesOf(answer: ExplainResult): Generator<string> {
   if (rules.length > 0 || effect === "deny") yield `effect   ${effect}, by ${by}`;
   if (refusal !== null) yield `says     ${refusal}`;
   const sent = JSON.stringify(answer.arguments);
-  if (effect === "allow" && sent !== "{}" && sent !== "null") yield `sends    ${sent}`;
+  if (effect !== "deny" && sent !== "{}" && sent !== "null") yield `sends    ${sent}`;
   for (const rule of rules) {
     const base = `rule     ${rule.effect} ${rule.id} at ${placeOf(rule.line, answer)}`;
     const outcome = rule.problem ?? (rule.holds ? "holds" : "does not hold");

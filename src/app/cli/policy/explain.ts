@@ -3,7 +3,8 @@
  * decide. It asks the running gateway; with `--config`, and if none runs, the config. It calls
  * nothing.
  *
- * Exit code 0 if the principal may use the tool, also if a person is asked first; 1 if not.
+ * Exit code 0 if the principal may use the tool, even if a person is asked first; 1 if not, or if
+ * the running gateway's server is not ready.
  */
 
 import type { ExplainResult } from "../../../admin/api/explain/schema.ts";
@@ -23,7 +24,7 @@ import { namedConfig } from "../environment.ts";
 import { withTarget } from "../gateway/target.ts";
 import { printJson } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
-import { explainByGateway, printAnswer } from "./by-gateway.ts";
+import { exitCodeFor, explainByGateway, printAnswer } from "./by-gateway.ts";
 import { ownerByConfig, type PolicyFile, policyOf, readPolicyFile } from "./question.ts";
 
 export interface ExplainOptions {
@@ -55,7 +56,7 @@ export async function explain(tool: string, options: ExplainOptions): Promise<nu
   const { asked, explanation, file } = await explained(tool, options);
   if (options.json) printJson(inJson(asked, explanation, file));
   else for (const line of linesOf(asked, explanation, file)) console.log(clean(line));
-  return explanation.effect === "deny" ? 1 : 0;
+  return exitCodeFor(explanation.effect);
 }
 
 /** Returns undefined if no gateway answers, and there is a config to ask instead. */
