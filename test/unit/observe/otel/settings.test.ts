@@ -53,14 +53,14 @@ test("the service's name: its own variable, then the resource's attributes, then
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
 
-test("headers: the config's, then the signal's variable, then the general one", () => {
+test("headers: the signal's variable, then the general one", () => {
   const env = {
     OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Bearer%20general,x-team=a,x-all=1",
     OTEL_EXPORTER_OTLP_TRACES_HEADERS: "authorization=Bearer%20traces",
   };
-  const found = settings({ ...env, ...ENDPOINT }, undefined, { "X-Team": "b" });
-  expect(found?.traces?.headers).toEqual({ authorization: "Bearer traces", "x-team": "b", "x-all": "1" });
-  expect(found?.metrics?.headers).toEqual({ authorization: "Bearer general", "x-team": "b", "x-all": "1" });
+  const found = settings({ ...env, ...ENDPOINT });
+  expect(found?.traces?.headers).toEqual({ authorization: "Bearer traces", "x-team": "a", "x-all": "1" });
+  expect(found?.metrics?.headers).toEqual({ authorization: "Bearer general", "x-team": "a", "x-all": "1" });
   expect(warnings).toEqual([]);
 });
 
