@@ -4,8 +4,8 @@ import { otelSettings } from "../../../../src/observe/otel/settings.ts";
 
 const unset = { headers: {}, sample: 1, arguments: false };
 const warnings: string[] = [];
-const settings = (env: Record<string, string>, endpoint?: string, headers: Record<string, string> = {}) => {
-  const config = { ...unset, headers, ...(endpoint !== undefined && { endpoint }) };
+const settings = (env: Record<string, string>, endpoint?: string) => {
+  const config = { ...unset, ...(endpoint !== undefined && { endpoint }) };
   return otelSettings({ config, env, version: "1.2.3", warn: (message) => void warnings.push(message) });
 };
 
