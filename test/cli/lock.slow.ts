@@ -40,7 +40,7 @@ test("a broken file, a server that is gone or silent, and a missing --expect are
   const edited = await lock("verify");
   expect(edited).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/goblin\.lock:9 "clock": tool "now": its digests/),
+    err: expect.stringMatching(/goblin\.lock:10 "clock": tool "now": its digests/),
   });
   writeFileSync(file, text.replace('"clock": {', '"timer": {'));
   const gone = await lock("verify");

@@ -202,9 +202,9 @@ describe("a new version", () => {
 
   test("keeps the old one for what is gone, if narrowing is held", async () => {
     const old = await version([echo, add]);
-    const on = { narrowing: "hold" };
-    const goblin = await running(old, { on });
-    await reload(goblin, await version([echo]), { on });
+    const strictness = "strict";
+    const goblin = await running(old, { strictness });
+    await reload(goblin, await version([echo]), { strictness });
     expect((await rowOf(goblin)).upgrade).toMatchObject({
       state: "waiting",
       drifts: [{ name: "add", effect: "gone" }],

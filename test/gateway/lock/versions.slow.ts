@@ -48,16 +48,16 @@ test("an upgrade is seen tool by tool, clients keep the approved tools, and thes
   expect(drifts.find(({ name }) => name === "read_graph")!.changes).toEqual([
     { class: "widening", path: "inputSchema.additionalProperties", what: "is accepted now" },
     {
-      class: "cosmetic",
+      class: "wording",
       path: "inputSchema.$schema",
       what: 'was nothing and is "http://json-schema.org/draft-07/schema#"',
     },
-    { class: "cosmetic", path: "title", what: 'was nothing and is "Read Graph"' },
+    { class: "wording", path: "title", what: 'was nothing and is "Read Graph"' },
     { class: "widening", path: "annotations.readOnlyHint", what: "the tool was may write and is read-only" },
     { class: "widening", path: "annotations.destructiveHint", what: "the tool was may destroy and is only adds" },
     { class: "widening", path: "annotations.idempotentHint", what: "the tool was not idempotent and is idempotent" },
     { class: "widening", path: "annotations.openWorldHint", what: "the tool was open world and is closed world" },
-    { class: "wording", path: "execution", what: 'was nothing and is {"taskSupport":"forbidden"}' },
+    { class: "widening", path: "execution", what: 'was nothing and is {"taskSupport":"forbidden"}' },
     { class: "wording", path: "outputSchema", what: "was added" },
   ]);
   const { client } = await connectV1({ url: goblin.url });
@@ -77,7 +77,7 @@ test("the way back hides tools that were approved as harmless and no longer say 
   const goblin = await startLocked(memory("server-memory-2025", folder), { mode: "enforce", file });
   expect(await driftsOf(goblin)).toEqual([
     ...names.map((name) => `tool ${name} changed widening hidden`),
-    "resources  changed wording pinned",
+    "resources  changed cosmetic listed",
   ]);
   expect(goblin.gateway.snapshot().tools.entries).toEqual([]);
 });

@@ -34,6 +34,8 @@ function refuse(socket: Socket, reason: GoblinError): void {
   const pending = OpenConnections.pending(socket);
   if (pending && socket.writable) {
     socket.pause();
+    // Otherwise its client would send another request on the connection.
+    if (!pending.headersSent) pending.setHeader("connection", "close");
     // A small answer leaves at the end of this turn.
     setImmediate(() => closeAfter(pending, socket));
     return;
@@ -46,11 +48,15 @@ function refuse(socket: Socket, reason: GoblinError): void {
   socket.destroySoon();
 }
 
+/** A stream may never end. */
+const MAX_ANSWER_MS = 5000;
+
 function closeAfter(answer: ServerResponse, socket: Socket): void {
-  // A stream may never end.
-  if (answer.headersSent && !answer.writableEnded) socket.destroy();
-  else if (answer.closed) socket.destroySoon();
-  else answer.once("close", () => socket.destroySoon());
+  const isSent = answer.closed || (answer.writableEnded && answer.socket !== null);
+  if (isSent) return void socket.destroySoon();
+  const timer = setTimeout(() => socket.destroy(), MAX_ANSWER_MS).unref();
+  socket.once("close", () => clearTimeout(timer));
+  answer.once("close", () => socket.destroySoon());
 }
 
 function refusalOf(error: NodeJS.ErrnoException, { headerBytes, onLimit }: RefuseOptions): GoblinError {

@@ -90,7 +90,17 @@ const LIKELY =
 export const LIKELY_PREFIXES = new RegExp(
   `${PREFIXES.source}|(?:sk|pk|rk|ghp|gho|ghs|_pat|glpat|xox[abprs]|goblin)[-_]|\\\\[u/]`,
 );
-const ANY = new RegExp([...Object.values(FORMATS), LIKELY].map(({ source }) => source).join("|"));
+const CERTAIN = new RegExp(
+  Object.values(FORMATS)
+    .map(({ source }) => source)
+    .join("|"),
+);
+const ANY = new RegExp(`${CERTAIN.source}|${LIKELY.source}`);
+
+/** Whether a text has a key or token of a known form in it: for warnings, which must not be wrong. */
+export function holdsKnownSecret(text: string): boolean {
+  return CERTAIN.test(text);
+}
 
 /** Whether a text has a key or token in it, or what is likely one, however JSON spells it. */
 export function holdsSecret(text: string): boolean {
