@@ -4,7 +4,7 @@
  */
 
 import { isLoopback } from "../lib/text/loopback.ts";
-import { holdsKnownSecret } from "../lib/text/secrets/formats.ts";
+import { holdsSecret } from "../lib/text/secrets/formats.ts";
 import { isSecretSetting, secretArguments } from "../lib/text/secrets/names.ts";
 import type { ServerTransport } from "../mcp/links/transport.ts";
 import type { KeyPath } from "./problems/locate.ts";
@@ -54,7 +54,7 @@ export function warnOfOpenCredentials(transport: ServerTransport, path: KeyPath,
   const { protocol, hostname } = new URL(transport.url);
   if (protocol !== "http:" || isLoopback(hostname) || hostname.endsWith(".localhost")) return;
   for (const [name, value] of Object.entries(transport.headers)) {
-    if (!isSecretSetting(name) && !holdsKnownSecret(value)) continue;
+    if (!isSecretSetting(name) && !holdsSecret(value)) continue;
     const message = `is sent to ${hostname} without encryption; use https://`;
     report.warn([...path, "headers", name], message);
   }

@@ -19,7 +19,7 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
     const call = client.callTool({ name: "web_echo", arguments: { text } });
     await page.locator("main").getByRole("link", { name: "web_echo" }).click();
     await page.locator("pre").getByText("THE-END").waitFor();
-    await page.locator("pre").getByText("⟨202e⟩").waitFor();
+    await page.locator("pre").getByText("\\u202e").waitFor();
     expect(await page.locator("main img").count()).toBe(0);
     await page.getByRole("button", { name: "Allow once" }).click();
     expect(await call).toMatchObject({ structuredContent: { text } });

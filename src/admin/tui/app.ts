@@ -46,6 +46,8 @@ export function mount({ store, effects, screen, stdin, onError }: MountOptions):
   });
   stdin.setRawMode(true);
   stdin.on("data", input.feed);
+  // Prompts that ran before may have paused it.
+  stdin.resume();
   const unsubscribe = store.subscribe(draw);
   draw();
   return {

@@ -25,7 +25,7 @@ function ask(network: Network, at: string, { body, session }: { body?: object; s
   const headers = ["content-type: application/json", "accept: application/json, text/event-stream"];
   if (session !== undefined) headers.push(`mcp-session-id: ${session}`);
   const sent = body ? ["-d", JSON.stringify({ jsonrpc: "2.0", id: 1, ...body })] : [];
-  const path = body ? "/mcp" : "/api/sessions";
+  const path = body ? "/mcp" : "/metrics";
   const command = ["curl", "-s", "-i", "--max-time", "20", ...headers.flatMap((one) => ["-H", one]), ...sent];
   const text = network.run(at, [...command, `http://127.0.0.1:${PORT}${path}`]);
   const [head = "", rest = ""] = text.split("\r\n\r\n");
@@ -36,8 +36,8 @@ function ask(network: Network, at: string, { body, session }: { body?: object; s
 const ping = (network: Network, at: string, session: string): Answer =>
   ask(network, at, { body: { method: "ping" }, session });
 
-const held = (network: Network, at: string): number =>
-  (JSON.parse(ask(network, at).body) as { items: unknown[] }).items.length;
+/** The sessions of one replica: its API would show those of all. */
+const held = (network: Network, at: string): number => Number(/^mcpSessions (\d+)$/m.exec(ask(network, at).body)?.[1]);
 
 async function start(network: Network, names: readonly string[]): Promise<void> {
   network.start("store", ["redis-server", "--save", "", "--bind", "0.0.0.0", "--protected-mode", "no"]);

@@ -85,22 +85,12 @@ export const PREFIXES = new RegExp(BEGINNINGS.map((text) => text.replaceAll(".",
  * its first dot: its first part can begin anywhere in a long word, which would take quadratic time.
  */
 const LIKELY =
-  /\bBearer\s+\S+|\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|goblin)[-_][A-Za-z0-9_-]{10,}|\.(?<=\beyJ[\w-]{8,4000}\.)eyJ[\w-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+  /\bBearer\s+\S+|\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{10,}|\.(?<=\beyJ[\w-]{8,4000}\.)eyJ[\w-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 /** What JSON has in it if a string in it has such a form. Escapes may spell anything. */
 export const LIKELY_PREFIXES = new RegExp(
-  `${PREFIXES.source}|(?:sk|pk|rk|ghp|gho|ghs|_pat|glpat|xox[abprs]|goblin)[-_]|\\\\[u/]`,
+  `${PREFIXES.source}|(?:sk|pk|rk|ghp|gho|ghs|_pat|glpat|xox[abprs])[-_]|\\\\[u/]`,
 );
-const CERTAIN = new RegExp(
-  Object.values(FORMATS)
-    .map(({ source }) => source)
-    .join("|"),
-);
-const ANY = new RegExp(`${CERTAIN.source}|${LIKELY.source}`);
-
-/** Whether a text has a key or token of a known form in it: for warnings, which must not be wrong. */
-export function holdsKnownSecret(text: string): boolean {
-  return CERTAIN.test(text);
-}
+const ANY = new RegExp([...Object.values(FORMATS), LIKELY].map(({ source }) => source).join("|"));
 
 /** Whether a text has a key or token in it, or what is likely one, however JSON spells it. */
 export function holdsSecret(text: string): boolean {
