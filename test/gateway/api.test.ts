@@ -10,8 +10,7 @@ import { connectV1, disposeAll, onDispose, startScripted, until } from "../fixtu
 
 afterEach(disposeAll);
 
-// biome-ignore lint/suspicious/noExplicitAny: checked against the route's schema before anything
-// looks into it
+// biome-ignore lint/suspicious/noExplicitAny: checked against the route's schema before anything looks into it
 type Json = any;
 
 async function ask(

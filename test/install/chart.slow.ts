@@ -17,8 +17,7 @@ const chart = join(root, "deploy/helm/goblin");
 const folder = mkdtempSync(join(tmpdir(), "goblin-chart-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-// biome-ignore lint/suspicious/noExplicitAny: a manifest as it was rendered; tests look into it
-// freely
+// biome-ignore lint/suspicious/noExplicitAny: a manifest as it was rendered; tests look into it freely
 type Manifest = any;
 type Values = Record<string, unknown>;
 

@@ -24,9 +24,12 @@ function stateOf({ columns = 80, rows = 24 } = {}, ...actions: Action[]): State 
   );
 }
 
-/** The rows of the screen, without the attributes of the theme `plain`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the attributes of the theme `plain`
+const ATTRIBUTES = /\u001b\[[\d;]*m/g;
+
+/** The rows of the screen, without attributes. */
 const draw = (state: State): string[] =>
-  screenOf(state).map((line) => paintLine(line, state.size.columns, "plain").replace(/\u001b\[[\d;]*m/g, ""));
+  screenOf(state).map((line) => paintLine(line, state.size.columns, "plain").replace(ATTRIBUTES, ""));
 
 const refused = (...options: Parameters<typeof refusal>): Action => ({
   type: "events",

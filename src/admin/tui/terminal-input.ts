@@ -82,12 +82,12 @@ export function createTerminalInput({ onPress, onMouse }: TerminalInputOptions):
 
   const read = (): void => {
     while (waiting !== "") {
-      const escape = waiting.indexOf("\u001b");
+      const next = waiting.indexOf("\u001b");
       let used: number;
       if (isPasting) used = readPaste(waiting);
-      else if (escape === 0) used = readSequence(waiting);
+      else if (next === 0) used = readSequence(waiting);
       else {
-        used = escape < 0 ? waiting.length : escape;
+        used = next < 0 ? waiting.length : next;
         onPress({ input: waiting.slice(0, used) });
       }
       if (used === 0) return;

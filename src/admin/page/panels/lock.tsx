@@ -232,7 +232,6 @@ function SideBySide({ drift: { before, after } }: { drift: DriftRow }) {
         </thead>
         <tbody>
           {rows.map((row, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
             <tr key={place} class={row && !row.isSame ? "diff-other" : undefined}>
               <td>{row ? visible(row.left ?? "") : "…"}</td>
               <td>{row ? visible(row.right ?? "") : "…"}</td>

@@ -76,7 +76,6 @@ export function LogLines({ lines }: { lines: readonly LogEntry[] }) {
   return (
     <div class="log-lines">
       {lines.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name.
         <Line key={index} line={line} />
       ))}
     </div>

@@ -43,7 +43,6 @@ export function Result({ value }: { value: unknown }) {
       ) : (
         <>
           {blocks.map((block, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a result never changes.
             <Content key={index} block={block} />
           ))}
           {structured !== undefined && (

@@ -18,7 +18,6 @@ export function SchemaView({ schema }: { schema: Record<string, unknown> }) {
       ) : (
         <ul class="schema">
           {rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows of one schema keep their places.
             <li key={index} style={{ paddingLeft: `${row.depth * 18}px` }}>
               <code>{visible(row.name)}</code> <span class="muted">{visible(row.type)}</span>
               {row.required && <span class="required"> required</span>}
